@@ -206,7 +206,7 @@ SearchSettings read_search(ConfigMap root) {
   const bool skips =
       map.boolean({.name = "skip_slower",
                    .doc = "count layouts, and do not predict them, of which a bound shows that they are neither among "
-                          "the best, nor the quickest with a choice, nor on the front of time and memory; not given: "
+                          "the best, nor the fastest with a choice, nor on the front of time and memory; not given: "
                           "where more than 500 fit, and no list of all of them is asked for",
                    .fallback = false});
   if (given) settings.skip_slower = skips ? SkipSlower::kAlways : SkipSlower::kNever;

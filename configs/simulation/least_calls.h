@@ -1,6 +1,6 @@
 // How long the calls of a layout take at least where calls are formulas, without a plan of its step.
 //
-// Groups of a dimension differ in their places on hosts; the quickest counts. Within a host a call takes its formula
+// Groups of a dimension differ in their places on hosts; the fastest counts. Within a host a call takes its formula
 // and the overhead of its kernels, which are simulated once for all layouts; among several hosts only the formula
 // counts, since kernels of many ranks take long to simulate, and only lengthen it.
 #pragma once

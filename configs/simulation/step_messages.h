@@ -1,4 +1,4 @@
-// The choice between collectives in steps and members that progress together: what steps would cost.
+// The choice between collectives in steps and ranks that progress together: what steps would cost.
 #pragma once
 
 #include <optional>

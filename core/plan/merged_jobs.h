@@ -23,7 +23,7 @@ struct PlacedJob {
 
 // Rank r of the result is on GPU r of the machine; GPUs without a job have an empty program. Ranks of jobs on GPUs that
 // an earlier job has follow after all GPUs, and TaskGraph::sharing has the GPU of each; the rule is the caller's.
-// Background traffic and slow-downs are those of the machine, not of a job.
+// Background traffic and slowdowns are those of the machine, not of a job.
 [[nodiscard]] TaskGraph merge_jobs(std::span<const PlacedJob> jobs, std::size_t gpus);
 
 }  // namespace ringwright

@@ -109,7 +109,7 @@ class CollectiveAlgorithm {
   // role is the difference peer - member modulo size. Lets folding check one member instead of all steps of all.
   [[nodiscard]] virtual bool rotation_symmetric(const CollectiveCall&) const { return false; }
 
-  // --- for members that progress together ---
+  // --- for ranks that progress together ---
   // The first step after `index` whose messages differ from those of step `index` by more than the rounding of their
   // sizes: of a ring, the end.
   [[nodiscard]] virtual int same_until(const CollectiveCall&, int index) const { return index + 1; }

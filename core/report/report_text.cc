@@ -328,7 +328,7 @@ std::string evidence_line(const Report& report) {
     parts.push_back(fmt::format("{} {}", input.input, to_string(input.level)));
   }
   const bool calibrated = report.evidence() <= Evidence::kCalibrated;
-  return join(parts, ", ") + (calibrated ? "" : "; not calibrated as a whole");
+  return join(parts, ", ") + (calibrated ? "" : "; not calibrated end to end");
 }
 
 void append_grounds(std::string& text, const Report& report, const TextOptions& options, const Pen& pen) {
@@ -353,7 +353,7 @@ std::string footer(const Report& report) {
   std::string text = fmt::format("{} events, {} messages", with_commas(static_cast<long long>(engine.events)),
                                  with_commas(static_cast<long long>(report.messages)));
   if (engine.classes > 0 && engine.classes < report.gpus) {
-    text += fmt::format("; {} of {} ranks simulated, each for all identical ones",
+    text += fmt::format("; {} of {} ranks simulated, each for all identical ranks",
                         with_commas(static_cast<long long>(engine.classes)),
                         with_commas(static_cast<long long>(report.gpus)));
   }

@@ -1,7 +1,7 @@
 // Symmetry folding: the coarsest equitable partition of ranks and links by colour refinement, so that one rank per
 // class, on one link per class, stands for all.
 //
-// Colours start from the own properties of ranks and links (program, slow-down; capacity) and are refined until nothing
+// Colours start from the own properties of ranks and links (program, slowdown; capacity) and are refined until nothing
 // splits: a rank by (own colour, for each edge: role, the peer's colour, the path's latency and link colours), a link
 // by (own colour, the multiset of (role, hop, colour) of the flows that cross it). On an equitable partition the
 // quotient's fair shares, lifted to all flows, satisfy the certificate of max-min fairness (every flow crosses a full

@@ -25,7 +25,7 @@ struct EdgeKind {
   MessageNics nics = {};
   RouteKind route_kind = RouteKind::kWhole;
   bool starts_flow = false;  // this rank starts transfers on it; otherwise it waits for the peer's
-  // Of members that progress together: that one of them has the edge matters, and not which one. The index of the
+  // Of ranks that progress together: that one of them has the edge matters, and not which one. The index of the
   // dimension whose group it is, and one; 0: the edge is the rank's own.
   std::uint32_t shared_in = 0;
   bool loads_links = true;  // false: only the latency of its path matters

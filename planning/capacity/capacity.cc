@@ -36,7 +36,7 @@ class Candidate {
       : plan_(plan), scenario_(scenario), workers_(workers) {}
 
   // A mistake only where the whole study cannot be made.
-  // Appends to `layouts` those of which no other on this machine is both quicker and smaller.
+  // Appends to `layouts` those of which no other on this machine is both faster and smaller.
   [[nodiscard]] Result<Offer> evaluate(std::size_t machine, std::int64_t hosts,
                                        std::vector<LayoutOffer>& layouts) const {
     Offer offer{.machine = machine, .hosts = hosts};

@@ -69,7 +69,7 @@ struct CapacityResult {
   std::vector<Offer> offers;         // in the order of the file
   std::vector<std::size_t> ranking;  // of offers within the budget, best first
   // Over all layouts of all machines within the budget: no other is as good in days, money, GPUs and memory, and better
-  // in one of them. By formulas, quickest first (capacity_front.h).
+  // in one of them. By formulas, fastest first (capacity_front.h).
   std::vector<LayoutOffer> front;
 };
 

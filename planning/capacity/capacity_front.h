@@ -13,7 +13,7 @@ namespace ringwright::planning {
 [[nodiscard]] bool beats(std::span<const double> first, std::span<const double> second);
 
 // Removes the layouts that are over the budget, and those that another one beats: in days, money (where every machine
-// has a price), GPUs and memory per GPU. Quickest first.
+// has a price), GPUs and memory per GPU. Fastest first.
 [[nodiscard]] std::vector<LayoutOffer> capacity_front(std::vector<LayoutOffer> layouts, const CapacityBudget& budget);
 
 }  // namespace ringwright::planning

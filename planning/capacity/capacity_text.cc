@@ -164,7 +164,7 @@ std::string render_capacity_text(const CapacityPlan& plan, const CapacityResult&
   if (!result.front.empty()) {
     text += fmt::format(
         "\nAll layouts on all machines: Pareto front over days, money, GPUs and memory (by formulas){}\n",
-        result.front.size() > kFrontShown ? fmt::format("; the quickest {} of {}", kFrontShown, result.front.size())
+        result.front.size() > kFrontShown ? fmt::format("; the fastest {} of {}", kFrontShown, result.front.size())
                                           : "");
     for (const std::string& line : front_table(plan, result)) text += "  " + line + "\n";
   }

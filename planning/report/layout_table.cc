@@ -70,10 +70,10 @@ std::vector<bool> on_front(const std::vector<ListedLayout>& layouts) {
     return x.seconds < y.seconds || (!(y.seconds < x.seconds) && a < b);
   });
   std::vector<bool> front(layouts.size(), false);
-  std::optional<double> quickest;
+  std::optional<double> fastest;
   for (const std::size_t i : order) {
-    if (quickest && !(layouts[i].seconds < *quickest)) continue;
-    quickest = layouts[i].seconds;
+    if (fastest && !(layouts[i].seconds < *fastest)) continue;
+    fastest = layouts[i].seconds;
     front[i] = true;
   }
   return front;

@@ -20,7 +20,7 @@ struct ListedLayout {
 [[nodiscard]] std::vector<std::string> varied_axes(const JsonValue& search);
 // Those that fit, best first.
 [[nodiscard]] std::vector<ListedLayout> listed_layouts(const JsonValue& search);
-// Whether no other one is both quicker and smaller, by layout.
+// Whether no other one is both faster and smaller, by layout.
 [[nodiscard]] std::vector<bool> on_front(const std::vector<ListedLayout>& layouts);
 
 }  // namespace ringwright::planning

@@ -54,20 +54,20 @@ std::optional<StepBound> step_bound(const SearchResult& result) {
   for (std::size_t i = 0; i < result.ranked.size(); ++i) {
     const configs::Prediction& prediction = *result.ranked[i].quick;
     const Duration computing = prediction.everywhere.computing, step = prediction.step_time.mean;
-    if (!bound) bound = {.computing = computing, .shortest = i, .quickest = step};
+    if (!bound) bound = {.computing = computing, .shortest = i, .fastest = step};
     if (computing < bound->computing) {
       bound->computing = computing;
       bound->shortest = i;
     }
-    bound->quickest = std::min(bound->quickest, step);
+    bound->fastest = std::min(bound->fastest, step);
   }
   return bound;
 }
 
-std::string why_slower(const configs::Prediction& quicker, const configs::Prediction& slower) {
-  if (slower.step_time.mean == quicker.step_time.mean) return "as quick";
-  const std::string more = signed_text(slower.step_time.mean - quicker.step_time.mean);
-  const auto term = largest_difference(quicker.everywhere, slower.everywhere);
+std::string why_slower(const configs::Prediction& faster, const configs::Prediction& slower) {
+  if (slower.step_time.mean == faster.step_time.mean) return "as quick";
+  const std::string more = signed_text(slower.step_time.mean - faster.step_time.mean);
+  const auto term = largest_difference(faster.everywhere, slower.everywhere);
   return term ? fmt::format("{}: {} {}", more, term->name, signed_text(term->more)) : more;
 }
 

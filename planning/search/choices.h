@@ -1,7 +1,7 @@
 // What each choice of a search costs: the best layout with each value of each axis, against the best of all; and how
 // far the best is from a bound that no layout of the space can beat.
 //
-// The bound: a step takes at least as long as its GPUs compute on average, so no layout that was predicted is quicker
+// The bound: a step takes at least as long as its GPUs compute on average, so no layout that was predicted is faster
 // than the shortest computing time of them all. What lies above it is exposed communication and waiting, which another
 // layout, schedule or network could at best remove.
 #pragma once
@@ -21,7 +21,7 @@ struct ChoiceClass {
   std::string value;
   std::size_t fitting = 0;
   std::size_t too_large = 0;
-  std::optional<std::size_t> best;     // of SearchResult::ranked, the quickest; empty: none fits
+  std::optional<std::size_t> best;     // of SearchResult::ranked, the fastest; empty: none fits
   std::optional<std::size_t> closest;  // of SearchResult::misfits, where none fits
 };
 
@@ -32,13 +32,13 @@ struct ChoiceClass {
 struct StepBound {
   Duration computing;        // of the layout that computes shortest
   std::size_t shortest = 0;  // that layout, of SearchResult::ranked
-  Duration quickest;         // the shortest step, by formulas as well
+  Duration fastest;         // the shortest step, by formulas as well
 };
 
 // Empty where no layout fits.
 [[nodiscard]] std::optional<StepBound> step_bound(const SearchResult& result);
 
 // Between two predictions of one model: "+1.2 s: bubble +0.8 s", "as quick".
-[[nodiscard]] std::string why_slower(const configs::Prediction& quicker, const configs::Prediction& slower);
+[[nodiscard]] std::string why_slower(const configs::Prediction& faster, const configs::Prediction& slower);
 
 }  // namespace ringwright::planning

@@ -89,16 +89,16 @@ std::optional<configs::Prediction> Evaluator::replay(const Layout& layout) {
 
 Trial Evaluator::evaluate_plans(std::size_t index, const Layout& layout) {
   Trial best{.verdict = Verdict::kRefused,
-             .refusal = {"", "no plan of stages with ranks of their own fits", "stage_layers alpa"},
+             .refusal = {"", "no plan of stages with different numbers of ranks fits", "stage_layers alpa"},
              .configuration = {.index = index, .layout = layout}};
   for (const Layout& planned : with_planned_stages(
            {.base = base_, .space = space_, .mine = mine(), .planner = planner_, .capacity = capacity_}, layout)) {
     Trial trial = evaluate(index, planned);
     const bool first = best.configuration.layout.stages.empty() && trial.verdict != Verdict::kRefused;
     const bool fits = trial.verdict == Verdict::kPredicted;
-    const bool quicker = fits && best.verdict == Verdict::kPredicted &&
+    const bool faster = fits && best.verdict == Verdict::kPredicted &&
                          trial.configuration.quick->step_time.mean < best.configuration.quick->step_time.mean;
-    if (first || quicker || (fits && best.verdict != Verdict::kPredicted)) {
+    if (first || faster || (fits && best.verdict != Verdict::kPredicted)) {
       best = std::move(trial);
     } else if (best.verdict == Verdict::kRefused) {
       best.refusal = std::move(trial.refusal);

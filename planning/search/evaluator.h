@@ -47,7 +47,7 @@ class Evaluator {
   [[nodiscard]] std::optional<configs::Prediction> replay(const Layout& layout);
 
  private:
-  // The quickest of the plans that the dynamic program finds; of those that do not fit the first.
+  // The fastest of the plans that the dynamic program finds; of those that do not fit the first.
   [[nodiscard]] Trial evaluate_plans(std::size_t index, const Layout& layout);
   [[nodiscard]] Trial evaluate(std::size_t index, const Layout& layout);
   // Up to its memory.

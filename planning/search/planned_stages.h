@@ -22,7 +22,7 @@ struct StagePlanInputs {
   Bytes capacity;  // of a GPU
 };
 
-// The layout with each plan of the dynamic program, the quickest first by its own estimate; empty: it finds none.
+// The layout with each plan of the dynamic program, the fastest first by its own estimate; empty: it finds none.
 [[nodiscard]] std::vector<Layout> with_planned_stages(const StagePlanInputs& inputs, const Layout& layout);
 
 }  // namespace ringwright::planning

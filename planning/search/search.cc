@@ -147,9 +147,9 @@ std::size_t rank_of(const Configuration& own, const SearchResult& result, config
   const auto better = [&](const Configuration& other, const std::optional<configs::Prediction> Configuration::*rung) {
     return score(*(other.*rung), other.fullest.total, objective) < score(*(own.*rung), own.fullest.total, objective);
   };
-  const auto quicker =
+  const auto faster =
       std::ranges::count_if(result.ranked, [&](const Configuration& c) { return better(c, &Configuration::quick); });
-  if (!own.played || static_cast<std::size_t>(quicker) >= result.replayed) return static_cast<std::size_t>(quicker) + 1;
+  if (!own.played || static_cast<std::size_t>(faster) >= result.replayed) return static_cast<std::size_t>(faster) + 1;
   const auto replayed = std::span(result.ranked).first(result.replayed);
   return static_cast<std::size_t>(std::ranges::count_if(
              replayed, [&](const Configuration& c) { return better(c, &Configuration::played); })) +

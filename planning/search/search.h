@@ -52,7 +52,7 @@ struct OwnLayout {
   Configuration configuration;
   bool fits = false;
   // It would have among all that fit, counted from 1; none where it has no step, or does not fit. Where a layout that
-  // was skipped may be quicker, the rank is that or a later one.
+  // was skipped may be faster, the rank is that or a later one.
   std::optional<std::size_t> rank;
   bool is_rank_known = true;
   std::string problem;              // why it was not predicted
@@ -68,14 +68,14 @@ struct SearchResult {
   std::vector<SkippedLayout> skipped;  // ascending by bound
   bool bounds_hold = true;             // false: a prediction was below its bound, so that nothing was skipped
   std::vector<Configuration> misfits;  // legal and too large, the closest first
-  std::vector<std::size_t> front;      // of `ranked`, by formulas: no other is both quicker and smaller; smallest first
+  std::vector<std::size_t> front;      // of `ranked`, by formulas: no other is both faster and smaller; smallest first
   std::optional<double> agreement;     // Kendall's tau of both rankings of those simulated again
   Bytes capacity;
   OwnLayout own;
 
   [[nodiscard]] std::size_t legal() const { return ranked.size() + skipped.size() + misfits.size(); }
   [[nodiscard]] std::size_t fitting() const { return ranked.size() + skipped.size(); }
-  // Whether no layout that was skipped can be quicker than this one.
+  // Whether no layout that was skipped can be faster than this one.
   [[nodiscard]] bool is_rank_known(const Configuration& predicted) const {
     return skipped.empty() || skipped.front().least > predicted.quick->step_time.mean;
   }

@@ -75,16 +75,16 @@ std::vector<std::size_t> pareto_front(std::span<const Configuration> configurati
   return front;
 }
 
-std::optional<DifferingTerm> largest_difference(const TimeBreakdown& quicker, const TimeBreakdown& slower) {
+std::optional<DifferingTerm> largest_difference(const TimeBreakdown& faster, const TimeBreakdown& slower) {
   std::map<std::string, Duration> more;
-  more["computing"] = slower.computing - quicker.computing;
-  more["bubble"] = slower.idle - quicker.idle;
+  more["computing"] = slower.computing - faster.computing;
+  more["bubble"] = slower.idle - faster.idle;
   for (const DimensionTime& dimension : slower.dimensions) more["exposed " + dimension.name] += dimension.exposed;
-  for (const DimensionTime& dimension : quicker.dimensions) {
+  for (const DimensionTime& dimension : faster.dimensions) {
     Duration& term = more["exposed " + dimension.name];
     term = term - dimension.exposed;
   }
-  const bool longer = slower.total >= quicker.total;
+  const bool longer = slower.total >= faster.total;
   std::optional<DifferingTerm> largest;
   for (const auto& [name, duration] : more) {
     const Duration towards = longer ? duration : Duration(0) - duration;

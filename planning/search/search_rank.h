@@ -31,7 +31,7 @@ struct DifferingTerm {
   std::string name;  // "computing", "exposed tp", "bubble"
   Duration more;
 };
-[[nodiscard]] std::optional<DifferingTerm> largest_difference(const TimeBreakdown& quicker,
+[[nodiscard]] std::optional<DifferingTerm> largest_difference(const TimeBreakdown& faster,
                                                               const TimeBreakdown& slower);
 
 }  // namespace ringwright::planning

@@ -112,7 +112,7 @@ std::string json_bound(const SearchResult& result) {
   const std::optional<StepBound> bound = step_bound(result);
   if (!bound) return "null";
   return fmt::format("{{\"computing_s\": {}, \"quickest_s\": {}, \"configuration\": {}}}", to_seconds(bound->computing),
-                     to_seconds(bound->quickest), json_configuration(result.ranked[bound->shortest], result.axes));
+                     to_seconds(bound->fastest), json_configuration(result.ranked[bound->shortest], result.axes));
 }
 
 // Nothing where none may be skipped.

@@ -76,12 +76,12 @@ class Page {
         {commas(result_.ranked.size()), fmt::format("fit into {} and are predicted", to_string(result_.capacity))});
     if (!result_.skipped.empty()) {
       counts.add_row({commas(result_.skipped.size()),
-                      "fit and are skipped: their bounds are above all steps that they would have to beat "
+                      "fit and are skipped: a lower bound of their step is above all that the tables need "
                       "(--predict-all predicts them)"});
     }
     if (!result_.bounds_hold) counts.add_row({"", "nothing is skipped: a step was predicted below its bound"});
     counts.add_row({commas(result_.misfits.size()), "are legal and do not fit"});
-    counts.add_row({commas(result_.same), "are simulated like one of these, since a choice has no effect"});
+    counts.add_row({commas(result_.same), "are duplicates of these: a choice has no effect in them"});
     for (const RefusalCount& entry : result_.refusals) {
       counts.add_row({commas(entry.count),
                       fmt::format("{}{} (such as: {})", entry.refusal.code.empty() ? "" : entry.refusal.code + ": ",
@@ -179,18 +179,18 @@ class Page {
     const std::vector<ChoiceClass> classes = choice_classes(result_);
     const std::optional<StepBound> bound = step_bound(result_);
     if (classes.empty() || !bound) return;
-    line("\nThe quickest layout with each choice, against the quickest of all (by formulas)");
+    line("\nThe fastest layout with each choice, against the fastest of all (by formulas)");
     TextTable choices({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
     choices.add_row({"choice", "fit", "step", "slower", "because"});
-    const auto quickest =
+    const auto fastest =
         std::ranges::min_element(result_.ranked, {}, [](const Configuration& c) { return c.quick->step_time.mean; });
     for (const ChoiceClass& choice : classes) {
       std::vector<std::string> cells = {fmt::format("{} {}", choice.axis, choice.value), commas(choice.fitting)};
       if (choice.best) {
         const configs::Prediction& best = *result_.ranked[*choice.best].quick;
-        const double longer = to_seconds(best.step_time.mean) / to_seconds(quickest->quick->step_time.mean) - 1.0;
+        const double longer = to_seconds(best.step_time.mean) / to_seconds(fastest->quick->step_time.mean) - 1.0;
         cells.insert(cells.end(), {to_string(best.step_time.mean), signed_percent(longer),
-                                   longer > 0.0 ? why_slower(*quickest->quick, best) : ""});
+                                   longer > 0.0 ? why_slower(*fastest->quick, best) : ""});
       } else {
         const Configuration& closest = result_.misfits[*choice.closest];
         cells.insert(cells.end(), {"-", "-",
@@ -201,8 +201,8 @@ class Page {
     }
     table(choices);
     const Configuration& shortest = result_.ranked[bound->shortest];
-    const double above = to_seconds(bound->quickest) / to_seconds(bound->computing) - 1.0;
-    line("  " + wrap(fmt::format("No layout can be quicker than {}, which the one with {} computes; the quickest is {} "
+    const double above = to_seconds(bound->fastest) / to_seconds(bound->computing) - 1.0;
+    line("  " + wrap(fmt::format("No layout can be faster than {}, which the one with {} computes; the fastest is {} "
                                  "above that: exposed communication and waiting.",
                                  to_string(bound->computing), choices_of(shortest), percent(above)),
                      96, 2));
@@ -219,13 +219,13 @@ class Page {
     if (result_.front.empty()) return;
     const std::size_t most = std::min(kFrontShown, result_.front.size());
     line(fmt::format(
-        "\nTime against memory: no other is both quicker and smaller (by formulas){}",
-        most < result_.front.size() ? fmt::format("; the quickest {} of {}", most, result_.front.size()) : ""));
-    TextTable front = new_table({"rank"}, {"memory", "step", "against the quickest"});
-    const configs::Prediction& quickest = *result_.ranked[result_.front.back()].quick;
+        "\nTime against memory: no other is both faster and smaller (by formulas){}",
+        most < result_.front.size() ? fmt::format("; the fastest {} of {}", most, result_.front.size()) : ""));
+    TextTable front = new_table({"rank"}, {"memory", "step", "against the fastest"});
+    const configs::Prediction& fastest = *result_.ranked[result_.front.back()].quick;
     for (std::size_t i = result_.front.size() - most; i < result_.front.size(); ++i) {
       const Configuration& c = result_.ranked[result_.front[i]];
-      const double longer = to_seconds(c.quick->step_time.mean) / to_seconds(quickest.step_time.mean) - 1.0;
+      const double longer = to_seconds(c.quick->step_time.mean) / to_seconds(fastest.step_time.mean) - 1.0;
       front.add_row(row({result_.is_rank_known(c) ? std::to_string(result_.front[i] + 1) : "-"}, c,
                         {to_string(c.fullest.total), to_string(c.quick->step_time.mean), signed_percent(longer)}));
     }

@@ -36,8 +36,8 @@ void Shortlist::add(const Configuration& predicted) {
 bool Shortlist::excludes(const Configuration& configuration, Duration least) const {
   if (quickest_.size() < best_ || (best_ > 0 && quickest_.back() >= least)) return false;
   for (const std::string& axis : axes_) {
-    const auto quickest = with_choice_.find({axis, value_on(configuration.layout, axis)});
-    if (quickest == with_choice_.end() || quickest->second >= least) return false;
+    const auto fastest = with_choice_.find({axis, value_on(configuration.layout, axis)});
+    if (fastest == with_choice_.end() || fastest->second >= least) return false;
   }
   return std::ranges::any_of(
       front_, [&](const Point& known) { return known.step < least && known.memory <= configuration.fullest.total; });

@@ -1,8 +1,8 @@
 // Which layouts of a search need no prediction, since a lower bound of their step shows that they are nowhere on the
-// page: neither among the best, nor the quickest with one of their choices, nor on the front of time and memory.
+// page: neither among the best, nor the fastest with one of their choices, nor on the front of time and memory.
 //
 // Layouts are predicted in the order of their bounds. One is skipped as soon as so many layouts that are predicted are
-// quicker than its bound as are ranked; and, for each of its choices, one that has it, too; and one that needs no more
+// faster than its bound as are ranked; and, for each of its choices, one that has it, too; and one that needs no more
 // memory. All of that remains true of it, whatever is predicted later. If a prediction is ever below its bound, bounds
 // prove nothing here, and all layouts are predicted.
 #pragma once
@@ -22,7 +22,7 @@ namespace ringwright::planning {
 
 class Shortlist {
  public:
-  // `best`: how many of the quickest are wanted.
+  // `best`: how many of the fastest are wanted.
   Shortlist(const std::vector<configs::SearchAxis>& axes, std::size_t best);
 
   void add(const Configuration& predicted);
@@ -36,8 +36,8 @@ class Shortlist {
   std::vector<std::string> axes_;  // with a choice
   std::size_t best_;
   std::vector<Duration> quickest_;                                       // ascending, at most `best_`
-  std::map<std::pair<std::string, std::string>, Duration> with_choice_;  // the quickest, by axis and value
-  std::vector<Point> front_;                                             // of no two one is both quicker and smaller
+  std::map<std::pair<std::string, std::string>, Duration> with_choice_;  // the fastest, by axis and value
+  std::vector<Point> front_;                                             // of no two one is both faster and smaller
 };
 
 struct BoundedLayout {

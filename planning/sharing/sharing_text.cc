@@ -32,7 +32,7 @@ std::vector<std::string> indented(const TextTable& table) {
 std::string job_table(const Arrangement& arrangement) {
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kLeft, Align::kRight,
                    Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
-  table.add_row({"job", "GPUs", "hosts", "units", "placement", "alone", "together", "slow-down", "exposed alone",
+  table.add_row({"job", "GPUs", "hosts", "units", "placement", "alone", "together", "slowdown", "exposed alone",
                  "together", "steps"});
   for (const SharedJob& job : arrangement.jobs) {
     table.add_row({job.name, with_commas(job.gpus), std::to_string(job.hosts), std::to_string(job.units), job.placement,
@@ -82,7 +82,7 @@ std::string comparison_text(const SharingResult& result) {
   std::vector<Align> columns(result.arrangements.front().jobs.size() + 2, Align::kRight);
   columns.front() = Align::kLeft;
   TextTable table(columns);
-  std::vector<std::string> head{"slow-down by placement"};
+  std::vector<std::string> head{"slowdown by placement"};
   for (const Arrangement& arrangement : result.arrangements) {
     if (!arrangement.was_simulated() || head.size() > 1) continue;
     for (const SharedJob& job : arrangement.jobs) head.push_back(job.name);

@@ -79,7 +79,7 @@ class MeshProgram {
  private:
   [[nodiscard]] std::int64_t layer_at(int number) const { return before_[static_cast<std::size_t>(number)]; }
 
-  // The quickest use of so many ranks that fits.
+  // The fastest use of so many ranks that fits.
   [[nodiscard]] std::optional<Choice> choose(int first, int last, std::int64_t ranks) {
     std::optional<Choice> best;
     for (const std::int64_t tp : problem_.tensor_sizes) {

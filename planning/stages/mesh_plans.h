@@ -42,7 +42,7 @@ struct MeshPlan {
 using CostsOf = std::function<const MeshCosts*(std::int64_t tp, std::int64_t sequences)>;
 
 // The best plan for each number of replicas of the widest stage and each number of microbatches that a stage may hold
-// at once (1, 2, 4, ...), which decides what fits; the quickest first, each once. Whether a plan really fits is up to
+// at once (1, 2, 4, ...), which decides what fits; the fastest first, each once. Whether a plan really fits is up to
 // the memory ledger.
 [[nodiscard]] std::vector<MeshPlan> mesh_plans(const MeshProblem& problem, const CostsOf& costs_of);
 

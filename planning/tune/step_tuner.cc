@@ -180,9 +180,9 @@ Result<StepTuneResult> tune_step(const LoadStep& load, const StepTuneOptions& op
     if (one.step && (!best || one.step->time < best->time)) best = one.step;
     if (one.alone && (!alone || one.alone->time < alone->time)) alone = one.alone;
   }
-  const auto quicker = [&](Duration time, Duration than) { return ratio(time, than) < 1.0 - options.least_gain; };
-  result.best = best && quicker(best->time, result.own.step) ? measured(first, best->setting) : result.own;
-  result.alone = alone && quicker(alone->time, result.own.communication) ? measured(first, alone->setting) : result.own;
+  const auto faster = [&](Duration time, Duration than) { return ratio(time, than) < 1.0 - options.least_gain; };
+  result.best = best && faster(best->time, result.own.step) ? measured(first, best->setting) : result.own;
+  result.alone = alone && faster(alone->time, result.own.communication) ? measured(first, alone->setting) : result.own;
   result.tried += first.simulated();
   return result;
 }

@@ -76,7 +76,7 @@ TEST(CoupledRung, IsTakenByAutoWhereGroupsAreTooLargeToCompare) {
   EXPECT_FALSE(simulation->progress_choice().messages);
 }
 
-// Of members that progress together it does not matter which one sends over a link that others use too.
+// Of ranks that progress together it does not matter which one sends over a link that others use too.
 TEST(CoupledRung, FoldsAGroupWithHashedRoutesToOneClass) {
   const Scenario sharded =
       load("model: {preset: llama3-8b, seq_length: 8192}\n"

@@ -42,6 +42,7 @@ const std::map<std::string, Expected>& expected() {
       {"hgx-h100-x4", {4, 4, 450, 100, false}},   {"consumer-rtx-3080", {1, 1, 0, 0.125, false}},
       {"h100-pcie", {4, 2, 300, 100, false}},     {"h100-nvl", {8, 2, 300, 100, false}},
       {"h200-nvl", {4, 2, 450, 100, false}},      {"a10-pcie", {4, 1, 0, 12.5, false}},
+      {"hgx-a800", {8, 8, 200, 200, false}},      {"hgx-h20", {8, 8, 450, 400, true}},
   };
   return table;
 }

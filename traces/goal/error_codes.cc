@@ -38,7 +38,7 @@ constexpr std::array kGoalCodes = {
     ErrorCode{.code = "W624",
               .title = "a GOAL schedule lacks something of the step",
               .explanation = "The schedule has the messages of each algorithm in steps. A run that simulates kernels, "
-                             "formulas, costs of a library's steps, or members that progress together has other times "
+                             "formulas, costs of a library's steps, or ranks that progress together has other times "
                              "for collectives, so the schedule replayed takes another time than the step. Paths that "
                              "are chosen by hash (ECMP), and NICs that an algorithm names, may be others in the "
                              "replay.",

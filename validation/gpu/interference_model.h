@@ -38,7 +38,7 @@ struct PairPrediction {
   Bandwidth blocks_together;
 };
 
-// The kernel's time alone is taken as measured: its slow-down is predicted. The copy blocks run at their rate on each
+// The kernel's time alone is taken as measured: its slowdown is predicted. The copy blocks run at their rate on each
 // multiprocessor as long as memory provides it, and during the kernel as workload/gpu/gpu_share.h says.
 [[nodiscard]] PairPrediction predict(const MeasuredPair& pair, const workload::GpuSpec& gpu,
                                      const InterferenceConstants& constants);

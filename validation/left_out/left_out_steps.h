@@ -1,5 +1,5 @@
 // The errors that leave-one-source-out found for training steps, by kind of step (left_out_training.csv): what to
-// expect of a run whose source was never in view.
+// expect of a run whose source was held out.
 #pragma once
 
 #include <string>

@@ -49,7 +49,7 @@ Result<ValidationOutcome> validate_nccl(const ValidationRequest& request) {
   // Machines that were never measured come first: users' machines are such.
   const std::size_t below_title = outcome.markdown.find('\n') + 1;
   const std::string left_out = text_of_file(shipped_folder("nccl") + "/leave_one_out.md");
-  outcome.markdown.insert(below_title, "\n" + left_out + "\n## Logs in view\n");
+  outcome.markdown.insert(below_title, "\n" + left_out + "\n## In-sample errors\n");
   // The causes of misses are written by hand, next to the logs.
   outcome.markdown += "\n" + text_of_file(shipped_folder("nccl") + "/causes.md");
   return outcome;

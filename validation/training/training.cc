@@ -180,10 +180,10 @@ Result<ValidationOutcome> validate_training(const ValidationRequest& request) {
   outcome.json = training_json(tables);
   outcome.markdown = training_markdown(tables);
   if (shipped) {
-    // Sources that were never in view come first: users' runs are such.
+    // Held-out sources come first: runs of users are such.
     const std::size_t below_title = outcome.markdown.find('\n') + 1;
     const std::string left_out = text_of_file(folder + "/leave_one_out.md");
-    outcome.markdown.insert(below_title, "\n" + left_out + "\n## Sources in view\n");
+    outcome.markdown.insert(below_title, "\n" + left_out + "\n## In-sample errors\n");
   }
   for (const PlayedRow& row : rows) {
     if (row.played()) outcome.scenarios.push_back({.name = row.row.id + ".yaml", .text = row.scenario});

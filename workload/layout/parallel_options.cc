@@ -23,7 +23,7 @@ int small(ConfigMap& map, const Key<std::int64_t>& key) {
 }
 
 // Megatron-LM sent 1/tp of an activation until its pipelines moved into Megatron-Core (2023; issue 1858), and
-// DeepSpeed's pipeline engine still does; stages with ranks of their own are modelled with it alone.
+// DeepSpeed's pipeline engine still does; stages with different numbers of ranks are modelled with it alone.
 bool scatters_messages(const ParallelContext& context, const ParallelOptions& options) {
   return !options.meshes.empty() || context.training_map.has("deepspeed");
 }

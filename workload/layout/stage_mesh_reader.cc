@@ -137,7 +137,7 @@ void check_stage_meshes(ConfigMap& parallel, const ParallelContext& context, con
     parallel.error(key, kCode, fmt::format("{}: {}", parallel.path_of(key), why), remedy);
   };
   if (const std::string what = why_not(context, options); !what.empty()) {
-    refuse(fmt::format("stages with ranks of their own do not support {}", what));
+    refuse(fmt::format("stages with different numbers of ranks do not support {}", what));
   }
   const StageMesh& first = options.meshes.front();
   const StageMesh& last = options.meshes.back();

@@ -1,5 +1,5 @@
-// Pipeline stages with ranks of their own: stage i is a mesh of dp_i replicas, each of tp_i tensor-parallel ranks, as
-// in a plan of Alpa (Zheng et al., OSDI 2022).
+// Pipeline stages with different numbers of ranks: stage i is a mesh of dp_i replicas, each of tp_i tensor-parallel
+// ranks, as in a plan of Alpa (Zheng et al., OSDI 2022).
 //
 // Ranks are numbered stage by stage, tensor-parallel ranks are neighbours. All stages work on the same microbatches: of
 // each, a replica of stage i has 1 / dp_i of the sequences. training.micro_batch is that of the stage with the most

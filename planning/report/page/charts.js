@@ -12,7 +12,7 @@ const COLOURS = {
   'MP communication': '#7487a0', 'host communication': '#5d9c9c', 'EDP communication': '#d2545f', 'ETP communication': '#6f9a3c',
   'exposed': '#d2545f', 'hidden behind computing': '#3f7ac8', 'behind other communication': '#a3adba',
   'by arithmetic': '#3f7ac8', 'by memory': '#e0813d', 'by overhead': '#a3adba',
-  'no other is quicker and smaller': '#d2545f', 'simulated again': '#3f7ac8', 'by formulas': '#a3adba',
+  'no other is faster and smaller': '#d2545f', 'simulated again': '#3f7ac8', 'by formulas': '#a3adba',
   'no other is as good': '#d2545f', 'within the budget': '#3f7ac8', 'over the budget': '#a3adba', 'free hosts': '#a3adba', 'free on hosts in use': '#7487a0',
   'measured': '#e0813d', 'simulated': '#3f7ac8', 'used': '#3f7ac8', 'bubble': '#a3adba', 'combinations': '#3f7ac8',
 };

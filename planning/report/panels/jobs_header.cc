@@ -9,7 +9,7 @@
 namespace ringwright::planning {
 namespace {
 
-// Slow-downs that differ by less read the same.
+// Slowdowns that differ by less read the same.
 constexpr double kSmallestDifference = 0.0005;
 
 const JsonValue* slowest_job(const JsonValue& arrangement) {
@@ -42,7 +42,7 @@ ReportSection jobs_header(const ResultInput& input) {
   const JsonValue& given = arrangements.front();
   if (const JsonValue* slowest = slowest_job(given); slowest != nullptr) {
     section.figures.push_back({.name = "Jobs", .value = count_text(static_cast<double>(given["jobs"].list().size()))});
-    section.figures.push_back({.name = "Largest slow-down",
+    section.figures.push_back({.name = "Largest slowdown",
                                .value = fmt::format("{:.3f}", most_slowdown(given)),
                                .remark = "of " + (*slowest)["name"].text() + ", " + given["placement"].text()});
     section.figures.push_back({.name = "Contended links",
@@ -59,7 +59,7 @@ ReportSection jobs_header(const ResultInput& input) {
   }
   if (best != nullptr && most_slowdown(*best) < most_slowdown(given) - kSmallestDifference) {
     section.sentences.push_back(
-        fmt::format("With the placement '{}' the slowest job suffers least: a slow-down of "
+        fmt::format("With the placement '{}' the slowest job suffers least: a slowdown of "
                     "{:.3f}.",
                     (*best)["placement"].text(), most_slowdown(*best)));
   }

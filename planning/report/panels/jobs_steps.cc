@@ -20,7 +20,7 @@ std::string job_label(const JsonValue& arrangement, const JsonValue& job, bool s
 
 std::vector<Panel> jobs_slowdowns(const ResultInput& result) {
   const std::vector<JsonValue>& arrangements = result.json["arrangements"].list();
-  PanelColumn name = text_column("job"), slowdown = number_column("slow-down", ""),
+  PanelColumn name = text_column("job"), slowdown = number_column("slowdown", ""),
               alone = number_column("step alone", "ms"), together = number_column("step together", "ms"),
               longest = number_column("longest step together", "ms"), steps = number_column("steps", ""),
               gpus = number_column("GPUs", ""), hosts = number_column("hosts", ""), units = number_column("units", ""),

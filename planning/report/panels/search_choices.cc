@@ -1,4 +1,4 @@
-// What each choice of a search costs: the quickest layout with it, if everything else is chosen for it.
+// What each choice of a search costs: the fastest layout with it, if everything else is chosen for it.
 #include <limits>
 
 #include <fmt/format.h>
@@ -9,14 +9,14 @@
 namespace ringwright::planning {
 
 std::vector<Panel> search_choices(const ResultInput& result) {
-  PanelColumn choice = text_column("choice"), slower = number_column("slower than the quickest", "%"),
+  PanelColumn choice = text_column("choice"), slower = number_column("slower than the fastest", "%"),
               step = number_column("step time", "s"), fit = number_column("layouts that fit", ""),
               large = number_column("too large", "");
-  const double quickest = result.json["bound"]["quickest_s"].number_or_unknown();
+  const double fastest = result.json["bound"]["quickest_s"].number_or_unknown();
   for (const JsonValue& entry : result.json["choices"].list()) {
     const double seconds = entry["best"]["formulas"]["step_time_s"].number_or_unknown();
     texts(choice).push_back(entry["axis"].text() + " " + entry["value"].text());
-    numbers(slower).push_back(100.0 * (seconds / quickest - 1.0));
+    numbers(slower).push_back(100.0 * (seconds / fastest - 1.0));
     numbers(step).push_back(seconds);
     numbers(fit).push_back(entry["fit"].number_or_unknown());
     numbers(large).push_back(entry["too_large"].number_or_unknown());
@@ -26,9 +26,9 @@ std::vector<Panel> search_choices(const ResultInput& result) {
   return {Panel{.id = "search-choices",
                 .title = "What each choice costs",
                 .sentence = fmt::format(
-                    "The quickest layout with each choice, by formulas, whatever its other choices are. No layout can "
-                    "be quicker than the {} that one of them computes; the quickest takes {}.",
-                    seconds_text(computing), seconds_text(quickest)),
+                    "The fastest layout with each choice, by formulas, whatever its other choices are. No layout can "
+                    "be faster than the {} that one of them computes; the fastest takes {}.",
+                    seconds_text(computing), seconds_text(fastest)),
                 .chart = Chart::kBars,
                 .columns = {choice, slower, step, fit, large},
                 .wide = true,

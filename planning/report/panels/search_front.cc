@@ -11,7 +11,7 @@
 namespace ringwright::planning {
 namespace {
 
-constexpr std::string_view kFrontSeries = "no other is quicker and smaller";
+constexpr std::string_view kFrontSeries = "no other is faster and smaller";
 constexpr std::string_view kPlayedSeries = "simulated again";
 constexpr std::string_view kFormulaSeries = "by formulas";
 

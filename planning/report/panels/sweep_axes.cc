@@ -108,7 +108,7 @@ std::vector<Panel> sweep_front(const ResultInput& result) {
   const std::vector<bool> front = on_front(sizes);
   PanelColumn series = text_column("series"), text = text_column("point"), rank = number_column("rank", "");
   for (std::size_t i = 0; i < points.size(); ++i) {
-    texts(series).emplace_back(front[i] ? "no other is quicker and smaller" : "simulated");
+    texts(series).emplace_back(front[i] ? "no other is faster and smaller" : "simulated");
     texts(text).push_back(point_text(*points[i], keys));
     numbers(rank).push_back(static_cast<double>(i + 1));
   }

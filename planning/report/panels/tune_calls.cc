@@ -40,14 +40,14 @@ struct SettingColumns {
   }
 };
 
-// The quickest number of channels of each algorithm and protocol.
+// The fastest number of channels of each algorithm and protocol.
 std::map<std::string, const JsonValue*> quickest_by_setting(const JsonValue& call) {
-  std::map<std::string, const JsonValue*> quickest;
+  std::map<std::string, const JsonValue*> fastest;
   for (const JsonValue& one : call["candidates"].list()) {
-    const JsonValue*& best = quickest[one["algorithm"].text() + " " + one["protocol"].text()];
+    const JsonValue*& best = fastest[one["algorithm"].text() + " " + one["protocol"].text()];
     if (best == nullptr || one["us"].number_or_unknown() < (*best)["us"].number_or_unknown()) best = &one;
   }
-  return quickest;
+  return fastest;
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ std::vector<Panel> what_if_changes(const ResultInput& result) {
   if (name.size() == 0) return {};
   return {Panel{.id = "what-if-changes",
                 .title = "Change of the step time",
-                .sentence = "Against the scenario as it is; to the left is quicker.",
+                .sentence = "Against the scenario as it is; to the left is faster.",
                 .chart = Chart::kBars,
                 .columns = {name, change, time, tokens, mfu, memory, price, set, reason, notes},
                 .wide = true,

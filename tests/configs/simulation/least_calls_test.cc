@@ -22,7 +22,7 @@ Scenario scenario_of(const std::string& parallel, const std::string& collectives
 }
 
 // Of every call of a plan the time is at most what its run takes for it, among the GPUs of one host just that of the
-// quickest group.
+// fastest group.
 TEST(LeastCalls, AreNotAboveTheTimesOfAnyGroup) {
   int inside = 0, between = 0;
   for (const char* const parallel : {"tp: 4, pp: 2", "tp: 8, pp: 4, zero: {stage: 1}", "tp: 2, cp: 2",
@@ -46,8 +46,8 @@ TEST(LeastCalls, AreNotAboveTheTimesOfAnyGroup) {
         ++between;
         return;
       }
-      const auto [quickest, is_new] = quickest_inside.try_emplace({call.dimension, call.kind, call.bytes}, time);
-      quickest->second = std::min(quickest->second, time);
+      const auto [fastest, is_new] = quickest_inside.try_emplace({call.dimension, call.kind, call.bytes}, time);
+      fastest->second = std::min(fastest->second, time);
     });
     for (const auto& [key, time] : quickest_inside) {
       const auto& [dimension, kind, bytes] = key;

@@ -137,7 +137,7 @@ TEST(ReportText, NamesWhatItRestsOn) {
   facts.ignored = {{.path = "collectives.pxn", .why = "the network model alpha_beta has no NICs"}};
   facts.warnings = {{.code = "W204", .where = "parallel.stage_layers", .text = "stage 0 is 3 % slower"}};
   const std::string report = text(facts);
-  EXPECT_THAT(report, HasSubstr("compute calibrated, fabric vendor-spec; not calibrated as a whole"));
+  EXPECT_THAT(report, HasSubstr("compute calibrated, fabric vendor-spec; not calibrated end to end"));
   EXPECT_THAT(report, HasSubstr("training.optimizer = adam (not in config.json)"));
   EXPECT_THAT(report, HasSubstr("collectives.pxn: the network model alpha_beta has no NICs"));
   EXPECT_THAT(report, HasSubstr("W204 parallel.stage_layers: stage 0 is 3 % slower"));
@@ -154,7 +154,7 @@ TEST(ReportText, HoldsItselfAgainstPublishedFigures) {
   StepFacts facts = sample_facts();
   facts.published = {
       {.quantity = PublishedQuantity::kModelFlopUtilisation, .value = 0.41, .source = "a paper, table 4"}};
-  EXPECT_THAT(text(facts), HasSubstr("Published    MFU 41.0 %; ours is -2.4 % [a paper, table 4]\n"));
+  EXPECT_THAT(text(facts), HasSubstr("Published    MFU 41.0 %; predicted -2.4 % [a paper, table 4]\n"));
 }
 
 TEST(ReportText, StatesNoDifferenceToAnotherJob) {
@@ -170,7 +170,7 @@ TEST(ReportText, ReportsHowManyRanksAreSimulated) {
   EXPECT_THAT(
       text(sample_facts()),
       HasSubstr(
-          "1,234,567 events, 48 messages; 3 of 4 ranks simulated, each for all identical ones; 0.25 s, 32 MiB\n"));
+          "1,234,567 events, 48 messages; 3 of 4 ranks simulated, each for all identical ranks; 0.25 s, 32 MiB\n"));
   StepFacts unfolded = sample_facts();
   unfolded.engine.classes = 4;
   EXPECT_THAT(text(unfolded), HasSubstr("48 messages; 0.25 s"));

@@ -201,8 +201,8 @@ TEST_F(Capacity, ALimitOfDaysLeavesOutSlowMachines) {
   EXPECT_THAT(render_capacity_text(plan(), result), HasSubstr("over budget"));
 }
 
-// On the front: the quickest, and the one with the fewest GPUs. A machine with NICs of half the speed and the same GPUs
-// is not quicker than the first on two hosts.
+// On the front: the fastest, and the one with the fewest GPUs. A machine with NICs of half the speed and the same GPUs
+// is not faster than the first on two hosts.
 TEST_F(Capacity, TheFrontHasNoOfferThatAnotherDominates) {
   const CapacityResult result = found(kTwoSizes + "objective: gpus\n");
   EXPECT_TRUE(result.offers[result.ranking.front()].on_front);

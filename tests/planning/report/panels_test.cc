@@ -109,7 +109,7 @@ TEST(LinkTiers, CountLinksByTheirUse) {
 TEST(SearchFront, HoldsLayoutsThatNoOtherBeats) {
   const Panel panel = panel_of(section_from(kSearchResult), "search-front");
   EXPECT_THAT(texts_of(panel, 0),
-              ElementsAre("no other is quicker and smaller", "by formulas", "no other is quicker and smaller"));
+              ElementsAre("no other is faster and smaller", "by formulas", "no other is faster and smaller"));
   EXPECT_THAT(texts_of(panel, 4), ElementsAre("tp 4", "tp 8", "tp 8"));  // pp has one value
 }
 

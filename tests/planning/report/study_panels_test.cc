@@ -51,7 +51,7 @@ TEST(SweepTable, HasPossiblePointsByRankAndTheReasonOfOthers) {
 
 // 4 s with 2 GiB is beaten by 2 s with 1 GiB.
 TEST(SweepFront, MarksThePointsThatNoOtherOneBeats) {
-  const std::string on = "no other is quicker and smaller";
+  const std::string on = "no other is faster and smaller";
   EXPECT_THAT(texts_of(panel_of(sweep(), "front"), 0), ElementsAre(on, on, "simulated"));
 }
 
@@ -119,7 +119,7 @@ TEST(SearchChoices, CompareTheQuickestOfEachChoice) {
   const Panel panel = panel_of(section_from(kSearchResult), "search-choices");
   EXPECT_THAT(texts_of(panel, 0), ElementsAre("tp 4", "tp 8", "tp 16"));
   EXPECT_THAT(numbers_of(panel, 1), ElementsAre(DoubleNear(0, 1e-9), DoubleNear(20, 1e-9), IsNan()));
-  EXPECT_THAT(panel.sentence, HasSubstr("quicker than the 800 ms"));
+  EXPECT_THAT(panel.sentence, HasSubstr("faster than the 800 ms"));
 }
 
 TEST(StudyPanels, AreNotThereWithoutParameters) {

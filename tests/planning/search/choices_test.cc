@@ -24,7 +24,7 @@ Configuration configuration(std::int64_t tp, const std::string& recompute, Durat
   return result;
 }
 
-// The order of the ranking is that of another objective: the quickest is the second.
+// The order of the ranking is that of another objective: the fastest is the second.
 SearchResult some_result() {
   SearchResult result;
   result.axes = {{.name = "tp", .values = {"1", "2", "4"}},
@@ -61,7 +61,7 @@ TEST(StepBoundOfASearch, IsTheShortestComputingTimeOfThoseThatFit) {
   ASSERT_TRUE(bound.has_value());
   EXPECT_EQ(bound->computing, 11_ms);
   EXPECT_EQ(bound->shortest, 2U);
-  EXPECT_EQ(bound->quickest, 20_ms);
+  EXPECT_EQ(bound->fastest, 20_ms);
   EXPECT_FALSE(step_bound(SearchResult()).has_value());
 }
 
@@ -79,7 +79,7 @@ TEST(StepBoundOfASearch, IsNotBeatenByAnyLayout) {
   for (const ChoiceClass& choice : choice_classes(*result)) {
     fitting += choice.fitting;
     if (choice.best) {
-      EXPECT_GE(result->ranked[*choice.best].quick->step_time.mean, bound->quickest);
+      EXPECT_GE(result->ranked[*choice.best].quick->step_time.mean, bound->fastest);
     }
   }
   std::size_t axes = 0;

@@ -64,18 +64,18 @@ TEST(ParetoFront, HoldsWhatNothingBeatsInBoth) {
 }
 
 TEST(LargestDifference, NamesWhatTheSlowerSpendsMoreTimeOn) {
-  TimeBreakdown quicker{
+  TimeBreakdown faster{
       .of = "", .computing = 10_s, .dimensions = {{.name = "dp", .exposed = 3_s}}, .idle = 1_s, .total = 14_s};
   TimeBreakdown slower{
       .of = "", .computing = 9_s, .dimensions = {{.name = "tp", .exposed = 4_s}}, .idle = 3_s, .total = 16_s};
-  const auto term = largest_difference(quicker, slower);
+  const auto term = largest_difference(faster, slower);
   ASSERT_TRUE(term.has_value());
   EXPECT_EQ(term->name, "exposed tp");  // 4 s more; idle 2 s more, computing and dp less
   EXPECT_EQ(term->more, 4_s);
-  const auto back = largest_difference(slower, quicker);
-  EXPECT_EQ(back->name, "exposed tp");  // 4 s less, which is why it is the quicker one
+  const auto back = largest_difference(slower, faster);
+  EXPECT_EQ(back->name, "exposed tp");  // 4 s less, which is why it is the faster one
   EXPECT_EQ(back->more, Duration(0) - 4_s);
-  EXPECT_FALSE(largest_difference(quicker, quicker).has_value());
+  EXPECT_FALSE(largest_difference(faster, faster).has_value());
 }
 
 }  // namespace

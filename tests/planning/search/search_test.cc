@@ -216,11 +216,11 @@ TEST(Search, SkipsByItselfWhereMoreThan500FitAndOnlyTablesAreAskedFor) {
   EXPECT_EQ(searched("", false).skipped.size(), 0U);
 }
 
-// What is known of layouts is not that of another GPU's speed: the quickest with each value of a key of `compute` is
+// What is known of layouts is not that of another GPU's speed: the fastest with each value of a key of `compute` is
 // that of a search with this value alone.
 TEST(Search, FindsWithEachSpeedOfAGpuWhatASearchWithThatSpeedFinds) {
   const std::string space = "stage_layers: [even, balanced], recompute: [none, full], replay: 0";
-  const auto quickest = [](const SearchResult& result, const std::string& value) {
+  const auto fastest = [](const SearchResult& result, const std::string& value) {
     std::optional<std::pair<std::vector<std::int64_t>, Duration>> best;
     for (const Configuration& one : result.ranked) {
       if (one.layout.pp < 4 || (!one.layout.others.empty() && one.layout.others.front().second != value)) continue;
@@ -236,12 +236,12 @@ TEST(Search, FindsWithEachSpeedOfAGpuWhatASearchWithThatSpeedFinds) {
     EXPECT_TRUE(both.bounds_hold);
     for (const std::string value : {"5%", "80%"}) {
       const SearchResult alone = found(load(text_of(space + ", pp: [4, 8]" + skips), {key + "=" + value}));
-      EXPECT_EQ(quickest(both, value), quickest(alone, value)) << value;
+      EXPECT_EQ(fastest(both, value), fastest(alone, value)) << value;
     }
   }
 }
 
-// As late as those that are known to be quicker.
+// As late as those that are known to be faster.
 TEST(Search, KnowsTheLeastRankOfTheOwnLayoutWhereLayoutsAreSkipped) {
   const std::vector<std::string> large = {"model.hidden_size=2048", "model.ffn_hidden_size=8192",
                                           "model.seq_length=1024", "compute.host_issue=0ns"};

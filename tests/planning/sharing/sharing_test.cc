@@ -59,7 +59,7 @@ TEST(Sharing, TheSeedHasAnEffectOnRandomPlacements) {
   EXPECT_THAT(warnings("packed"), HasSubstr("simulate.seed has no effect"));
 }
 
-// A slow-down of 1 is then the model's, not the machine's.
+// A slowdown of 1 is then the model's, not the machine's.
 TEST(Sharing, WarnsWhereNoJobCanMeetAnother) {
   const auto warnings = [](const std::string& more) {
     return render(warnings_of(*configs::load_shared_text("pair.yaml", kJobs + more)));
@@ -107,7 +107,7 @@ TEST(Sharing, DoesNotDependOnThreads) {
 
 TEST(Sharing, PrintsJobsAndLinks) {
   const std::string text = render_sharing_text(shared_by(kJobs + kTwin, Placements::kAll));
-  for (const char* part : {"pair: 2 jobs on 4 hosts with 32 GPUs", "placement: spread", "slow-down by placement",
+  for (const char* part : {"pair: 2 jobs on 4 hosts with 32 GPUs", "placement: spread", "slowdown by placement",
                            "no link carries the traffic of two jobs", "leaf0.0->spine"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }

@@ -1,5 +1,5 @@
 // Optimizer offload over the host link: gradients go down and parameters come up, each alone, both at once, and
-// concurrent with a GEMM that runs the whole time; and the slow-down of the GEMM.
+// concurrent with a GEMM that runs the whole time; and the slowdown of the GEMM.
 #include <algorithm>
 #include <cstdint>
 #include <string>

@@ -174,7 +174,7 @@ TEST(ContendedCompute, WarmupIsNotCountedAndEveryIterationIsSimulated) {
   EXPECT_EQ(result.skipped_iterations, 0);
 }
 
-// A slow-down of the rank itself and of its neighbours multiply.
+// A slowdown of the rank itself and of its neighbours multiply.
 TEST(ContendedCompute, AStragglerIsSlowedInProportion) {
   TaskGraph graph = compute_with_a_message(Bytes(0));
   graph.compute_slowdown = {2.0, 1.0};
