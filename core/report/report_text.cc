@@ -353,7 +353,7 @@ std::string footer(const Report& report) {
   std::string text = fmt::format("{} events, {} messages", with_commas(static_cast<long long>(engine.events)),
                                  with_commas(static_cast<long long>(report.messages)));
   if (engine.classes > 0 && engine.classes < report.gpus) {
-    text += fmt::format("; {} of {} ranks simulated, each for all identical ranks",
+    text += fmt::format("; {} of {} ranks simulated, each for all equal ranks",
                         with_commas(static_cast<long long>(engine.classes)),
                         with_commas(static_cast<long long>(report.gpus)));
   }

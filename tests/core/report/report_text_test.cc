@@ -170,7 +170,7 @@ TEST(ReportText, ReportsHowManyRanksAreSimulated) {
   EXPECT_THAT(
       text(sample_facts()),
       HasSubstr(
-          "1,234,567 events, 48 messages; 3 of 4 ranks simulated, each for all identical ranks; 0.25 s, 32 MiB\n"));
+          "1,234,567 events, 48 messages; 3 of 4 ranks simulated, each for all equal ranks; 0.25 s, 32 MiB\n"));
   StepFacts unfolded = sample_facts();
   unfolded.engine.classes = 4;
   EXPECT_THAT(text(unfolded), HasSubstr("48 messages; 0.25 s"));
