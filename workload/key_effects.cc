@@ -65,6 +65,8 @@ constexpr std::array kWorkloadEffects = {
     KeyEffect{"training.use_transformer_engine_op_fuser",
               "model.num_experts>0 | training.fp8_recipe=delayed | training.fp8_recipe=mxfp8",
               "the activation of a dense MLP writes fp8 only with delayed scaling and MXFP8"},
+    KeyEffect{"training.disable_parameter_transpose_cache", "job.transposes=yes",
+              "no transposes of weights are stored: parameters are sharded, or the GPU's fp8 GEMMs read either layout"},
     KeyEffect{"training.moe_permute_fusion",
               "parallel.moe_token_dispatcher_type!=flex | parallel.moe_flex_dispatcher_backend=hybridep | "
               "parallel.ep=1",

@@ -160,6 +160,7 @@ Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign, const
   const auto either = [&](const workload::GpuSpec& gpu) { return takes_either_layout(job.training.narrow, gpu); };
   job.training.one_layout = !job.parallel.sharding.parameters && either(cluster.gpu) &&
                             std::ranges::all_of(cluster.groups, either, &HostGroup::gpu);
+  if (job.parallel.sharding.parameters) job.training.drops_transposes = false;  // they are cast where they are used
   // Already refused; the rest must not lay out as many ranks.
   if (!workload::can_be_laid_out(job.parallel, job.training))
     job.training.global_batch = job.training.micro_batch * job.parallel.dp;

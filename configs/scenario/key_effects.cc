@@ -154,6 +154,7 @@ void add_facts(Scenario& scenario, RunOf run, SettingValues& values) {
   values.add("job.transformer", yes_or_no(scenario.job.trains_transformer()));
   values.add("job.replicas", std::to_string(parallel.replicas()));
   values.add("job.fsdp", yes_or_no(fsdp));
+  values.add("job.transposes", yes_or_no(!scenario.job.training.one_layout && !parallel.sharding.parameters));
   const bool serves = scenario.job.layered && scenario.job.layered->layout.servers.count > 0;
   values.add("job.offloads", yes_or_no(offload.any() || serves));
   values.add("job.saves", yes_or_no(scenario.checkpoint.has_value()));

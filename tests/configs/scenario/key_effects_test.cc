@@ -225,6 +225,22 @@ TEST(KeyEffects, OfAMachineAreListedLikeThoseOfAJob) {
   EXPECT_THAT(listed({"comm.costs.host.call=9us"}), IsEmpty()) << "back-to-back calls wait for their thread";
 }
 
+TEST(KeyEffects, TransposesThatNoGpuStoresAreListed) {
+  const auto reason = [](const std::string& node) {
+    const auto scenario = load_scenario_text(
+        "fp8", "version: 1\nmodel: llama3-8b\ncluster: {nodes: 1, node: " + node +
+                   "}\nparallel: {tp: 8}\ntraining: {global_batch: 8, fp8_recipe: delayed, fp8_param_gather: true, "
+                   "disable_parameter_transpose_cache: true}\n",
+        {.overrides = {}, .share_folders = {}});
+    std::map<std::string, std::string> reasons;
+    if (!scenario) return render(scenario.error());
+    for (const IgnoredKey& key : scenario->document.log().ignored()) reasons[key.path] = key.why;
+    return reasons["training.disable_parameter_transpose_cache"];
+  };
+  EXPECT_THAT(reason("dgx-h100"), IsEmpty());
+  EXPECT_THAT(reason("dgx-b200"), testing::HasSubstr("the GPU's fp8 GEMMs read either layout"));
+}
+
 TEST(KeyTrials, ThereIsOneForEveryKey) {
   std::set<std::string> tried, known;
   for (const KeyTrial& trial : read_key_trials()) tried.insert(trial.key);
