@@ -36,7 +36,7 @@ std::string published_line(const Report& report, const Comparison& comparison) {
   const std::string value = print_value(figure.quantity, figure.value);
   const std::vector<std::string>& changed = report.facts.changed_since_published;
   if (changed.empty()) {
-    return fmt::format("{}; predicted {:+.1f} % [{}]", value, comparison.difference() * 100.0, figure.source);
+    return fmt::format("{}; the prediction is {:+.1f} % [{}]", value, comparison.difference() * 100.0, figure.source);
   }
   return fmt::format("{} without the changes of {} [{}]", value, named(changed), figure.source);
 }

@@ -7,8 +7,8 @@
 
 namespace ringwright {
 
-// "MFU 41.0 %; predicted +6.6 % [a paper]". Of a changed scenario without the difference, which would compare two jobs:
-// "MFU 41.0 % without the changes of parallel.tp [a paper]".
+// "MFU 41.0 %; the prediction is +6.6 % [a paper]". Of a changed scenario without the difference, which would compare
+// two jobs: "MFU 41.0 % without the changes of parallel.tp [a paper]".
 [[nodiscard]] std::string published_line(const Report& report, const Comparison& comparison);
 
 }  // namespace ringwright

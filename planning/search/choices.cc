@@ -65,7 +65,7 @@ std::optional<StepBound> step_bound(const SearchResult& result) {
 }
 
 std::string why_slower(const configs::Prediction& faster, const configs::Prediction& slower) {
-  if (slower.step_time.mean == faster.step_time.mean) return "as quick";
+  if (slower.step_time.mean == faster.step_time.mean) return "as fast";
   const std::string more = signed_text(slower.step_time.mean - faster.step_time.mean);
   const auto term = largest_difference(faster.everywhere, slower.everywhere);
   return term ? fmt::format("{}: {} {}", more, term->name, signed_text(term->more)) : more;

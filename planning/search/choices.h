@@ -38,7 +38,7 @@ struct StepBound {
 // Empty where no layout fits.
 [[nodiscard]] std::optional<StepBound> step_bound(const SearchResult& result);
 
-// Between two predictions of one model: "+1.2 s: bubble +0.8 s", "as quick".
+// Between two predictions of one model: "+1.2 s: bubble +0.8 s", "as fast".
 [[nodiscard]] std::string why_slower(const configs::Prediction& faster, const configs::Prediction& slower);
 
 }  // namespace ringwright::planning

@@ -154,7 +154,7 @@ TEST(ReportText, HoldsItselfAgainstPublishedFigures) {
   StepFacts facts = sample_facts();
   facts.published = {
       {.quantity = PublishedQuantity::kModelFlopUtilisation, .value = 0.41, .source = "a paper, table 4"}};
-  EXPECT_THAT(text(facts), HasSubstr("Published    MFU 41.0 %; predicted -2.4 % [a paper, table 4]\n"));
+  EXPECT_THAT(text(facts), HasSubstr("Published    MFU 41.0 %; the prediction is -2.4 % [a paper, table 4]\n"));
 }
 
 TEST(ReportText, StatesNoDifferenceToAnotherJob) {

@@ -91,7 +91,7 @@ TEST(StepBoundOfASearch, IsNotBeatenByAnyLayout) {
 TEST(WhySlower, NamesTheTermThatExplainsMost) {
   const SearchResult result = some_result();
   EXPECT_EQ(why_slower(*result.ranked[1].quick, *result.ranked[2].quick), "+4 ms: bubble +5 ms");
-  EXPECT_EQ(why_slower(*result.ranked[1].quick, *result.ranked[1].quick), "as quick");
+  EXPECT_EQ(why_slower(*result.ranked[1].quick, *result.ranked[1].quick), "as fast");
 }
 
 }  // namespace
