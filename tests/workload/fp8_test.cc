@@ -111,6 +111,11 @@ TEST(Fp8, TheFusedGroupedMlpNeedsGroupedGemms) {
   EXPECT_THAT(job.problems(), ElementsAre("W131: training.use_transformer_engine_op_fuser has no effect: "
                                           "training.moe_grouped_gemm is false"));
   EXPECT_FALSE(job.training.fused.grouped_mlp);
+  const JobText dense(
+      "model: {preset: llama3-8b}\ntraining: {global_batch: 8, fp8_recipe: mxfp8, "
+      "use_transformer_engine_op_fuser: true, moe_grouped_gemm: false}\n",
+      8);
+  EXPECT_THAT(dense.problems(), testing::IsEmpty()) << "its SwiGLU writes fp8";
 }
 
 // The inputs of four linear layers take one byte, but the core's result is stored in both types: 2h and f less, ad

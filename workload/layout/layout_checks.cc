@@ -76,15 +76,27 @@ void check_narrow_parameters(const ParallelContext& context, const ParallelOptio
                                              : "sharded parameters are gathered in the working type"));
 }
 
+bool has_dense_mlp(const ModelShape& shape) { return !shape.experts || shape.experts->dense_layers > 0; }
+
+void check_operator_fuser(const ParallelContext& context) {
+  const FusedKernels& fused = context.training.fused;
+  if (!fused.mlp || fused.grouped_mlp || has_dense_mlp(context.shape)) return;
+  context.training_map.warn("use_transformer_engine_op_fuser", "W131",
+                            fmt::format("{} has no effect: {} is false",
+                                        context.training_map.path_of("use_transformer_engine_op_fuser"),
+                                        context.training_map.path_of("moe_grouped_gemm")));
+}
+
 // Of all layers where no MLP has such an activation.
 void check_activation_input(const ParallelContext& context) {
   const TrainingOptions& training = context.training;
   if (!training.fused.fp8_activation_input) return;
-  const bool experts = context.shape.experts && context.shape.experts->dense_layers == 0;
   std::string why;
   if (context.shape.activation != Activation::kSwiGlu) why = "the activation is not a SwiGLU";
   if (training.pointwise != Pointwise::kFused) why = "PyTorch's operators store their inputs";
-  if (experts && training.fused.grouped_mlp) why = "the fused grouped MLP stores its activation's input as it is";
+  if (!has_dense_mlp(context.shape) && training.fused.grouped_mlp) {
+    why = "the fused grouped MLP stores its activation's input in the working type";
+  }
   if (why.empty()) return;
   context.training_map.warn("activation_func_fp8_input_store", "W131",
                             fmt::format("{} has no effect: {}",
@@ -338,6 +350,7 @@ void check_layout(ConfigMap& parallel, const ParallelContext& context, ParallelO
   check_tensor(parallel, context, options);
   check_layer_kinds(parallel, context, options);
   check_narrow_parameters(context, options);
+  check_operator_fuser(context);
   check_activation_input(context);
   check_expert_tensor(parallel, context, options);
   check_expert_overlap(parallel, context, options);

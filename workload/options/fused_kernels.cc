@@ -13,14 +13,6 @@ bool needs_narrow(ConfigMap& training, std::string_view key, bool set, NarrowTyp
   return false;
 }
 
-bool needs_grouped(ConfigMap& training, bool set, const FusedKernels& fused) {
-  if (!set || fused.grouped_gemm || training.documenting()) return set;
-  training.warn("use_transformer_engine_op_fuser", "W131",
-                fmt::format("{} has no effect: {} is false", training.path_of("use_transformer_engine_op_fuser"),
-                            training.path_of("moe_grouped_gemm")));
-  return false;
-}
-
 }  // namespace
 
 FusedKernels read_fused_kernels(ConfigMap& training, NarrowTypes narrow) {
@@ -51,7 +43,7 @@ FusedKernels read_fused_kernels(ConfigMap& training, NarrowTypes narrow) {
                                                         "cast in each direction; without: in the working type",
                                                  .fallback = false});
   fused.mlp = needs_narrow(training, "use_transformer_engine_op_fuser", grouped, narrow);
-  fused.grouped_mlp = needs_grouped(training, fused.mlp, fused);
+  fused.grouped_mlp = fused.mlp && fused.grouped_gemm;
   fused.fp8_attention = needs_narrow(training, "fp8_dot_product_attention", attention, narrow);
   return fused;
 }
