@@ -39,6 +39,9 @@ constexpr std::array kValidators = {
               .help = "tables of single primitives inside NCCL's kernels (NPKit)",
               .run = validate_primitive_times},
     Validator{.name = "reliability", .help = "tables of jobs with failures", .run = validate_reliability},
+    Validator{.name = "steps",
+              .help = "tables of measured steps, each with its scenario and settings",
+              .run = validate_steps},
     Validator{.name = "systems", .help = "tables of published systems, each with its check", .run = validate_systems},
     Validator{.name = "training", .help = "tables of measured training runs", .run = validate_training},
 };

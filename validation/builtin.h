@@ -68,6 +68,7 @@ struct Validator {
 [[nodiscard]] Result<ValidationOutcome> validate_offload(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_primitive_times(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_reliability(const ValidationRequest& request);
+[[nodiscard]] Result<ValidationOutcome> validate_steps(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_systems(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_training(const ValidationRequest& request);
 

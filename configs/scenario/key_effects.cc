@@ -112,7 +112,7 @@ void add_table_facts(const RecommendationJob& recommendation, SettingValues& val
   bool any_copied = false, any_held = false;
   for (const workload::GroupPlacement& group : placement.groups) {
     any_copied = any_copied || group.replicated > 0;
-    any_held = any_held || group.placed > 0 || group.row_wise > 0;
+    any_held = any_held || group.placed > 0 || group.row_wise > 0 || group.host_wise > 0;
   }
   const std::size_t ranks = placement.role_of_rank.size();
   values.add("tables.copied", !any_held ? "all" : any_copied ? "some" : "none");

@@ -19,7 +19,7 @@
 #include "core/config/input_file.h"
 #include "core/config/log_warnings.h"
 #include "workload/layered/layered_step.h"
-#include "workload/recommendation/recommendation_step.h"
+#include "workload/recommendation/recommendation_dimensions.h"
 
 namespace ringwright::configs {
 namespace {
@@ -174,7 +174,7 @@ AttentionFlops read_attention_flops(ConfigMap root) {
 std::vector<std::string> dimension_names_of(const Job& job) {
   if (job.trace) return dimension_names_of(*job.trace);
   if (job.layered) return workload::layered_dimensions(job.layered->layout);
-  return job.recommendation ? workload::recommendation_dimensions() : dimension_names();
+  return job.recommendation ? workload::recommendation_dimensions(job.recommendation->placement) : dimension_names();
 }
 
 }  // namespace

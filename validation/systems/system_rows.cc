@@ -1,6 +1,5 @@
 #include "validation/systems/system_rows.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -30,22 +29,6 @@ constexpr std::array kSystemChecks{
     TableWord<SystemCheck>{"exact", SystemCheck::kExact}, TableWord<SystemCheck>{"within", SystemCheck::kWithin},
     TableWord<SystemCheck>{"at least", SystemCheck::kAtLeast}, TableWord<SystemCheck>{"at most", SystemCheck::kAtMost},
     TableWord<SystemCheck>{"direction", SystemCheck::kDirection}};
-
-std::string system_text(const TableCells& cells, const CsvRow& row, std::string_view column) {
-  const CsvCell* const cell = cells.cell(row, column);
-  return cell == nullptr ? "" : cell->text;
-}
-
-// "a=1;b=2". A value may hold commas, but no semicolon.
-std::vector<std::string> settings_in(const std::string& text) {
-  std::vector<std::string> settings;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(';', begin), text.size());
-    if (end > begin) settings.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return settings;
-}
 
 void check_system_row(TableCells& cells, const CsvRow& line, const SystemRow& row) {
   const auto refuse = [&](std::string message, std::string hint) {
@@ -108,18 +91,18 @@ Result<std::vector<SystemRow>> read_system_rows(const std::string& path) {
   std::vector<SystemRow> rows;
   for (const CsvRow& line : csv->rows) {
     cells.check_row(line);
-    SystemRow row{.id = system_text(cells, line, "id"),
-                  .name = system_text(cells, line, "name"),
+    SystemRow row{.id = cells.text(line, "id"),
+                  .name = cells.text(line, "name"),
                   .run = cells.word(line, "run", SystemRun::kNone, kSystemRuns),
-                  .scenario = system_text(cells, line, "scenario"),
-                  .settings = settings_in(system_text(cells, line, "set")),
-                  .base = settings_in(system_text(cells, line, "base")),
-                  .figure = system_text(cells, line, "figure"),
+                  .scenario = cells.text(line, "scenario"),
+                  .settings = cells.settings(line, "set"),
+                  .base = cells.settings(line, "base"),
+                  .figure = cells.text(line, "figure"),
                   .check = cells.word(line, "check", SystemCheck::kExact, kSystemChecks),
                   .expected = cells.number(line, "expected", 0.0, 0.0),
                   .tolerance = cells.number(line, "tolerance", 0.0, 0.0),
-                  .source = system_text(cells, line, "source"),
-                  .note = system_text(cells, line, "note"),
+                  .source = cells.text(line, "source"),
+                  .note = cells.text(line, "note"),
                   .place = {.file = path, .line = line.line}};
     check_system_row(cells, line, row);
     rows.push_back(std::move(row));

@@ -81,6 +81,22 @@ void TableCells::refuse_word(const CsvRow& row, std::string_view column, const s
   refuse_cell(row, column, fmt::format("{} '{}' is unknown", column, word), nearest_of(word, names));
 }
 
+std::string TableCells::text(const CsvRow& row, std::string_view column) const {
+  const CsvCell* const found = cell(row, column);
+  return found == nullptr ? "" : found->text;
+}
+
+std::vector<std::string> TableCells::settings(const CsvRow& row, std::string_view column) const {
+  const std::string given = text(row, column);
+  std::vector<std::string> settings;
+  for (std::size_t begin = 0; begin < given.size();) {
+    const std::size_t end = std::min(given.find(';', begin), given.size());
+    if (end > begin) settings.push_back(given.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return settings;
+}
+
 double TableCells::number(const CsvRow& row, std::string_view column, double fallback, double least) {
   const CsvCell* const found = cell(row, column);
   if (found == nullptr) return fallback;

@@ -52,6 +52,9 @@ class TableCells {
 
   // Null when the table has no such column or the cell is empty.
   [[nodiscard]] const CsvCell* cell(const CsvRow& row, std::string_view column) const;
+  [[nodiscard]] std::string text(const CsvRow& row, std::string_view column) const;
+  // "a=1;b=2". A value may hold commas, but no semicolon.
+  [[nodiscard]] std::vector<std::string> settings(const CsvRow& row, std::string_view column) const;
   // `fallback` where nothing is given.
   [[nodiscard]] double number(const CsvRow& row, std::string_view column, double fallback, double least);
   [[nodiscard]] std::int64_t whole(const CsvRow& row, std::string_view column, std::int64_t fallback);

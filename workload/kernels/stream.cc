@@ -58,7 +58,9 @@ double stream_seconds(const Kernel& kernel, const GpuSpec& gpu) {
   // Rows that are looked up at random are anywhere in their tables.
   const bool at_random = kernel.family == KernelFamily::kEmbedding && kernel.m > 0;
   const double touched = at_random ? std::max(bytes, static_cast<double>(kernel.m)) : bytes;
-  const double rate = gpu.memory_bandwidth.count() * profile[kStreamShare] * family_speed(kernel.family, profile);
+  // The bytes of such a kernel are those of a stream that takes as long (recommendation.gather_efficiency).
+  const double relative = at_random ? 1.0 : family_speed(kernel.family, profile);
+  const double rate = gpu.memory_bandwidth.count() * profile[kStreamShare] * relative;
   const double cached = cached_share(touched, gpu);
   return std::max(bytes * slowness(cached, gpu) / rate + (1.0 - cached) * profile[kStreamStart],
                   serial_load_seconds(kernel));

@@ -32,15 +32,22 @@ constexpr std::array kShardings = {Option{"auto", "tables whole where they balan
                                    Option{"table_wise", "each table whole on one rank"},
                                    Option{"row_wise", "rows over all ranks"},
                                    Option{"column_wise", "columns in `column_shards` parts, each on one rank"},
+                                   Option{"table_row_wise", "each table on one host, its rows over the host's ranks"},
                                    Option{"data_parallel", "a copy on every rank; its gradient is all-reduced"}};
 constexpr std::array kShardingValues = {Sharding::kAuto, Sharding::kTableWise, Sharding::kRowWise,
-                                        Sharding::kColumnWise, Sharding::kDataParallel};
+                                        Sharding::kColumnWise, Sharding::kTableRowWise, Sharding::kDataParallel};
 
 constexpr std::array kSparseOptimizers = {Option{"sgd", "no state"},
                                           Option{"rowwise_adagrad", "one fp32 value for each row of a table"},
                                           Option{"adagrad", "one fp32 value for each weight"}};
 constexpr std::array kSparseOptimizerValues = {SparseOptimizer::kSgd, SparseOptimizer::kRowwiseAdagrad,
                                                SparseOptimizer::kAdagrad};
+
+constexpr std::array kFrameworks = {
+    Option{"torchrec", "TorchRec on PyTorch, with DistributedDataParallel"},
+    Option{"hugectr", "HugeCTR: indices exchanged and sorted a batch ahead, fused epilogues of GEMMs, weight gradients "
+                      "last, one all-reduce of dense gradients in the type of the GEMMs"}};
+constexpr std::array kFrameworkValues = {RecommenderFramework::kTorchRec, RecommenderFramework::kHugeCtr};
 
 constexpr std::array kDenseTypes = {Option{"fp32", ""}, Option{"tf32", "GEMMs of fp32 on tensor cores"},
                                     Option{"bf16", ""}, Option{"fp16", ""}};
@@ -242,14 +249,30 @@ void read_step(ConfigMap& map, std::int64_t ranks, RecommendationModel& model) {
                                 kSparseOptimizers, kSparseOptimizerValues);
   constexpr std::string_view kGather = "speed of table rows at random, relative to a stream of the same bytes";
   model.gather_efficiency =
-      map.percent({.name = "gather_efficiency", .doc = kGather, .fallback = 0.8, .min = 0.01, .max = 1.0});
-  if (!map.has("gather_efficiency")) map.assume("gather_efficiency", "80%", kGather);
+      map.percent({.name = "gather_efficiency", .doc = kGather, .fallback = 1.0, .min = 0.01, .max = 1.0});
+  if (!map.has("gather_efficiency")) map.assume("gather_efficiency", "100%", kGather);
   model.zipf = map.number({.name = "zipf",
                            .doc = "skew of lookups: the i-th most popular row has a share of i^-zipf of them; 0: none",
                            .fallback = 0.0,
                            .min = 0.0,
                            .max = 4.0});
+  model.fixed_bags = map.boolean({.name = "fixed_bags",
+                                  .doc = "whether the rows that a sample looks up in a table follow from the first of "
+                                         "them, as in MLPerf's Criteo data, instead of being drawn one by one",
+                                  .fallback = false});
   read_cache(map, model.cache);
+  model.framework = choice_of(
+      map, {.name = "framework", .doc = "how the step is run", .fallback = std::string("torchrec")}, kFrameworks,
+      kFrameworkValues);
+  model.forward_only = map.boolean({.name = "forward_only",
+                                    .doc = "whether the step is one of evaluation: no backward pass and no update",
+                                    .fallback = false});
+  model.replicate_below =
+      map.bytes({.name = "replicate_below",
+                 .doc = "with sharding auto, tables that are smaller, with their optimizer state, have a copy on every "
+                        "rank (HugeCTR's dp_sharding_threshold); 0: none",
+                 .fallback = Bytes(0),
+                 .min = Bytes(0)});
   model.prefetch_indices = map.boolean({.name = "prefetch_indices",
                                         .doc = "whether the indices of the next batch are exchanged during this step "
                                                "(TorchRec's TrainPipelineSparseDist)",
@@ -278,6 +301,9 @@ RecommendationModel read_recommendation(ConfigMap& map, const RecommendationMach
   read_types(map, machine.gpu, model);
   read_step(map, machine.ranks, model);
   model.upkeep = read_upkeep(map, weight_bits(model));
+  const KernelProfile& kernels = machine.gpu.kernels;
+  model.lookup_cache = {.bytes = scale(machine.gpu.l2, kernels[KernelConstant::kStreamCacheShare]),
+                        .speed = kernels[KernelConstant::kStreamCacheSpeed]};
   return model;
 }
 

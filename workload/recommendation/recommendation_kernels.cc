@@ -4,14 +4,11 @@
 #include <cmath>
 #include <utility>
 
-#include "workload/recommendation/row_access.h"
-
 namespace ringwright::workload {
 namespace {
 
-constexpr double kSector = 32.0;          // bytes of device memory that are read together
-constexpr double kSortedKeyBytes = 12.0;  // a key of 8 bytes, and the position of its sample
-constexpr double kRadixBits = 8.0;        // that one pass of CUB's radix sort handles
+constexpr double kPositionBytes = 4.0;  // of a sorted index's sample
+constexpr double kRadixBits = 8.0;      // that one pass of CUB's radix sort handles
 
 Bytes rounded(double bytes) {
   return scale(Bytes(1), bytes);
@@ -32,23 +29,6 @@ Kernel dense_gemm(const RecommendationModel& model, std::string name, const Kern
   return gemm;
 }
 
-double in_sectors(double bytes) {
-  return std::ceil(bytes / kSector) * kSector;
-}
-
-double weight_bytes(const RecommendationModel& model, const TableShare& share) {
-  return row_weight_bytes(model, share.columns);
-}
-
-// Random rows cannot be cached if all tables together do not fit the cache.
-std::int64_t reach(const RecommendationModel& model, const std::vector<TableShare>& tables) {
-  double bytes = 0.0;
-  for (const TableShare& share : tables) {
-    bytes += static_cast<double>(share.tables) * share.rows * weight_bytes(model, share);
-  }
-  return rounded(bytes).count();
-}
-
 double dense_bytes(const RecommendationModel& model) {
   return bytes_per_element(model.precision);
 }
@@ -57,84 +37,11 @@ double samples_times(std::int64_t samples, std::int64_t width) {
   return static_cast<double>(samples) * static_cast<double>(width);
 }
 
-double ranks_of(const TablePlacement& placement) {
-  return static_cast<double>(placement.role_of_rank.size());
-}
-
 }  // namespace
-
-std::vector<TableShare> placed_tables(const RecommendationModel& model, const TablePlacement& placement,
-                                      const PlacementRole& role) {
-  std::vector<TableShare> shares;
-  const auto batch = static_cast<double>(model.global_batch);
-  for (std::size_t g = 0; g < model.tables.size(); ++g) {
-    if (role.parts[g] == 0) continue;
-    shares.push_back({.tables = role.parts[g],
-                      .rows = static_cast<double>(model.tables[g].rows),
-                      .columns = placement.groups[g].columns,
-                      .lookups = batch * model.tables[g].pooling,
-                      .samples = batch});
-  }
-  return shares;
-}
-
-std::vector<TableShare> row_wise_tables(const RecommendationModel& model, const TablePlacement& placement) {
-  std::vector<TableShare> shares;
-  const auto batch = static_cast<double>(model.global_batch);
-  const double ranks = ranks_of(placement);
-  for (std::size_t g = 0; g < model.tables.size(); ++g) {
-    if (placement.groups[g].row_wise == 0) continue;
-    shares.push_back({.tables = placement.groups[g].row_wise,
-                      .rows = std::max(1.0, static_cast<double>(model.tables[g].rows) / ranks),
-                      .columns = model.tables[g].dim,
-                      .lookups = batch * model.tables[g].pooling / ranks,
-                      .samples = batch});
-  }
-  return shares;
-}
-
-std::vector<TableShare> replicated_tables(const RecommendationModel& model, const TablePlacement& placement) {
-  std::vector<TableShare> shares;
-  const double local = static_cast<double>(model.global_batch) / ranks_of(placement);
-  for (std::size_t g = 0; g < model.tables.size(); ++g) {
-    if (placement.groups[g].replicated == 0) continue;
-    shares.push_back({.tables = placement.groups[g].replicated,
-                      .rows = static_cast<double>(model.tables[g].rows),
-                      .columns = model.tables[g].dim,
-                      .lookups = local * model.tables[g].pooling,
-                      .samples = local});
-  }
-  return shares;
-}
-
-// Uniformly -expm1(n log1p(-1/R)): exact for large R, too.
-double distinct_rows(double rows, double lookups) {
-  if (rows <= 1.0) return std::min(1.0, lookups);
-  return -rows * std::expm1(lookups * std::log1p(-1.0 / rows));
-}
-
-double distinct_rows(const RecommendationModel& model, double rows, double lookups) {
-  return model.zipf > 0.0 && rows > 1.0 ? RowAccess(rows, model.zipf).distinct(lookups) : distinct_rows(rows, lookups);
-}
-
-double fetched_rows(const RecommendationModel& model, double rows, double lookups) {
-  if (!model.cache.on()) return 0.0;
-  const RowAccess access(rows, model.zipf);
-  const auto ahead = static_cast<double>(model.cache.lookahead);
-  if (ahead > 0.0) return access.distinct(lookups * (ahead + 1.0)) - access.distinct(lookups * ahead);
-  return access.distinct(lookups, model.cache.rows * rows);
-}
-
-double held_rows(const RecommendationModel& model, double rows, double lookups) {
-  if (!model.cache.on()) return rows;
-  const auto ahead = static_cast<double>(model.cache.lookahead);
-  if (ahead > 0.0) return RowAccess(rows, model.zipf).distinct(lookups * ahead);
-  return model.cache.rows * rows + fetched_rows(model, rows, lookups);
-}
 
 std::vector<Kernel> size_kernels(const RecommendationModel& model, const TablePlacement& placement) {
   const double numbers = static_cast<double>(table_count(model)) * ranks_of(placement);
-  Kernel kernel = memory_kernel(KernelFamily::kCopy, "sizes to host", numbers * kIndexBytes, DataType::kFp32);
+  Kernel kernel = memory_kernel(KernelFamily::kCopy, "sizes to host", numbers * index_bytes(model), DataType::kFp32);
   kernel.host_reads = true;
   return {kernel};
 }
@@ -145,35 +52,49 @@ std::vector<Kernel> lookup_kernels(const RecommendationModel& model, const std::
   double rows = 0.0, streams = 0.0;
   for (const TableShare& share : tables) {
     const auto count = static_cast<double>(share.tables);
-    rows += count * share.lookups * in_sectors(weight_bytes(model, share));
-    streams += count * (share.lookups + share.samples) * kIndexBytes;
+    rows += count * share.lookups * in_sectors(row_bytes(model, share));
+    streams += count * (share.lookups + share.samples) * index_bytes(model);
     streams += count * share.samples * static_cast<double>(share.columns) * bytes_per_element(model.comm_precision);
   }
-  Kernel kernel = memory_kernel(KernelFamily::kEmbedding, name, rows / model.gather_efficiency + streams,
-                                model.embedding_precision);
-  kernel.m = reach(model, tables);
+  const double cached = cached_lookups(model, tables);
+  const double as_stream = (1.0 - cached) / model.gather_efficiency + cached / model.lookup_cache.speed;
+  Kernel kernel =
+      memory_kernel(KernelFamily::kEmbedding, name, rows * as_stream + streams, model.embedding_precision);
+  kernel.m = rounded(reach(model, tables)).count();
   return {kernel};
+}
+
+std::vector<Kernel> sort_kernels(const RecommendationModel& model, const std::string& name,
+                                 const std::vector<TableShare>& tables) {
+  if (tables.empty()) return {};
+  double sorted = 0.0, all_rows = 0.0;
+  for (const TableShare& share : tables) {
+    all_rows += static_cast<double>(share.tables) * share.rows;
+    sorted += static_cast<double>(share.tables) * share.lookups;
+  }
+  const double passes = std::max(1.0, std::ceil(std::log2(std::max(2.0, all_rows)) / kRadixBits));
+  const double moved = sorted * (index_bytes(model) + kPositionBytes) * 2.0 * passes;
+  return {memory_kernel(KernelFamily::kEmbedding, name + " sort", moved, DataType::kFp32)};
 }
 
 std::vector<Kernel> sparse_update_kernels(const RecommendationModel& model, const std::string& name,
                                           const std::vector<TableShare>& tables) {
   if (tables.empty()) return {};
-  double sorted = 0.0, gradients = 0.0, updated = 0.0, all_rows = 0.0;
+  double gradients = 0.0, updated = 0.0;
   for (const TableShare& share : tables) {
     const auto count = static_cast<double>(share.tables);
-    all_rows += count * share.rows;
-    sorted += count * share.lookups;
-    gradients += count * share.lookups * static_cast<double>(share.columns) * bytes_per_element(model.comm_precision);
-    const double row = in_sectors(weight_bytes(model, share)) + in_sectors(row_state_bytes(model, share.columns));
-    updated += count * distinct_rows(model, share.rows, share.lookups) * 2.0 * row;
+    const double gradient = static_cast<double>(share.columns) * bytes_per_element(model.comm_precision);
+    const double first = std::min(share.samples, share.lookups) * gradient;
+    const double again = share.lookups * gradient - first;
+    const bool cached = first <= static_cast<double>(model.lookup_cache.bytes.count());
+    gradients += count * (first + again / (cached ? model.lookup_cache.speed : 1.0));
+    const double row = in_sectors(row_bytes(model, share)) + in_sectors(row_state_bytes(model, share.columns));
+    updated += count * distinct_rows(model, share) * 2.0 * row;
   }
-  const double passes = std::max(1.0, std::ceil(std::log2(std::max(2.0, all_rows)) / kRadixBits));
-  Kernel sort =
-      memory_kernel(KernelFamily::kEmbedding, name + " sort", sorted * kSortedKeyBytes * 2.0 * passes, DataType::kFp32);
   Kernel update = memory_kernel(KernelFamily::kEmbedding, name + " update",
                                 gradients + updated / model.gather_efficiency, model.embedding_precision);
-  update.m = reach(model, tables);
-  return {sort, update};
+  update.m = rounded(reach(model, tables)).count();
+  return {update};
 }
 
 std::vector<Kernel> dense_gradient_kernels(const RecommendationModel& model, const std::vector<TableShare>& tables) {
@@ -192,33 +113,42 @@ std::vector<Kernel> dense_gradient_kernels(const RecommendationModel& model, con
 
 std::vector<Kernel> layer_forward(const RecommendationModel& model, const DenseLayer& layer, std::int64_t samples) {
   std::vector<Kernel> kernels;
+  const FrameworkTraits traits = traits_of(model.framework);
   const double each = dense_bytes(model);
-  if (each < kDenseBytes) {
+  if (each < kDenseBytes && !traits.casts_in_optimizer) {
     kernels.push_back(memory_kernel(KernelFamily::kCast, layer.name + " cast",
                                     static_cast<double>(layer.parameters()) * (kDenseBytes + each), model.precision));
   }
   kernels.push_back(dense_gemm(model, layer.name, {.m = samples, .n = layer.outputs, .k = layer.inputs}));
-  if (layer.activates) {
+  if (layer.activates && !traits.fused_epilogues) {
     kernels.push_back(memory_kernel(KernelFamily::kElementwise, "relu",
                                     samples_times(samples, layer.outputs) * 2 * each, model.precision));
   }
   return kernels;
 }
 
-std::vector<Kernel> layer_backward(const RecommendationModel& model, const DenseLayer& layer, std::int64_t samples,
-                                   InputGradient input) {
+std::vector<Kernel> input_gradient_kernels(const RecommendationModel& model, const DenseLayer& layer,
+                                           std::int64_t samples, InputGradient input) {
   std::vector<Kernel> kernels;
   const double outputs = samples_times(samples, layer.outputs) * dense_bytes(model);
-  if (layer.activates)
+  if (layer.activates && !traits_of(model.framework).fused_epilogues)
     kernels.push_back(memory_kernel(KernelFamily::kElementwise, "relu backward", outputs * 3, model.precision));
   if (input == InputGradient::kNeeded) {
     kernels.push_back(dense_gemm(model, layer.name + " dgrad",
                                  {.m = samples, .n = layer.inputs, .k = layer.outputs, .role = GemmRole::kDgrad}));
   }
-  kernels.push_back(dense_gemm(model, layer.name + " wgrad",
-                               {.m = layer.inputs, .n = layer.outputs, .k = samples, .role = GemmRole::kWgrad}));
-  if (layer.bias)
-    kernels.push_back(memory_kernel(KernelFamily::kElementwise, "bias gradient", outputs, model.precision));
+  return kernels;
+}
+
+std::vector<Kernel> weight_gradient_kernels(const RecommendationModel& model, const DenseLayer& layer,
+                                            std::int64_t samples) {
+  std::vector<Kernel> kernels{
+      dense_gemm(model, layer.name + " wgrad",
+                 {.m = layer.inputs, .n = layer.outputs, .k = samples, .role = GemmRole::kWgrad})};
+  if (layer.bias && !traits_of(model.framework).fused_epilogues) {
+    kernels.push_back(memory_kernel(KernelFamily::kElementwise, "bias gradient",
+                                    samples_times(samples, layer.outputs) * dense_bytes(model), model.precision));
+  }
   return kernels;
 }
 
@@ -281,8 +211,11 @@ std::vector<Kernel> loss_kernels(const RecommendationModel& model, std::int64_t 
 
 std::vector<Kernel> dense_update(const RecommendationModel& model, double parameters) {
   const double state = model.optimizer == SparseOptimizer::kSgd ? 0.0 : kDenseBytes;
-  return {memory_kernel(KernelFamily::kOptimizer, "dense update", parameters * (3 * kDenseBytes + 2 * state),
-                        DataType::kFp32)};
+  // A weight is read and written, a gradient read; HugeCTR also writes the weight in the type of the GEMMs.
+  const double each = dense_bytes(model);
+  const double copy = traits_of(model.framework).casts_in_optimizer && each < kDenseBytes ? each : 0.0;
+  return {memory_kernel(KernelFamily::kOptimizer, "dense update",
+                        parameters * (2 * kDenseBytes + gradient_bytes(model) + 2 * state + copy), DataType::kFp32)};
 }
 
 }  // namespace ringwright::workload

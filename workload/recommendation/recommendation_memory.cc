@@ -17,7 +17,7 @@ class RoleLedger {
 
   [[nodiscard]] StageMemory list(const MemoryAssumptions& assumed) && {
     tables("tables", placed_tables(model_, placement_, role_));
-    tables("split tables", row_wise_tables(model_, placement_));
+    tables("split tables", row_wise_tables(model_, placement_, role_));
     const double dense = all_reduced_parameters(model_, placement_);
     const bool has_state = model_.optimizer != SparseOptimizer::kSgd;
     add("dense weights", dense * kDenseBytes);
@@ -68,21 +68,22 @@ class RoleLedger {
     for (std::size_t g = 0; g < model_.tables.size(); ++g)
       split += static_cast<double>(placement_.groups[g].row_wise * model_.tables[g].dim);
     const auto batch = static_cast<double>(model_.global_batch);
-    const double before = batch * (static_cast<double>(placed_columns(placement_, role_)) + split);
+    const auto on_host = static_cast<double>(host_columns(model_, role_));
+    const double before = batch * (static_cast<double>(placed_columns(placement_, role_)) + split + on_host);
     const double after = local_samples() * static_cast<double>(embedding_columns(model_));
     return add("pooled rows and their gradients", 2.0 * (before + after) * bytes_per_element(model_.comm_precision));
   }
 
   [[nodiscard]] double add_indices() {
     double own = 0.0;
-    for (const auto& shares : {placed_tables(model_, placement_, role_), row_wise_tables(model_, placement_),
+    for (const auto& shares : {placed_tables(model_, placement_, role_), row_wise_tables(model_, placement_, role_),
                                replicated_tables(model_, placement_)}) {
       for (const TableShare& share : shares)
-        own += static_cast<double>(share.tables) * (share.lookups + share.samples) * kIndexBytes;
+        own += static_cast<double>(share.tables) * (share.lookups + share.samples) * index_bytes(model_);
     }
     double received = 0.0;
     for (const TableGroup& group : model_.tables)
-      received += static_cast<double>(group.count) * (group.pooling + 1.0) * local_samples() * kIndexBytes;
+      received += static_cast<double>(group.count) * (group.pooling + 1.0) * local_samples() * index_bytes(model_);
     return add("indices", own + received);
   }
 
@@ -108,8 +109,9 @@ std::vector<HostHoldings> recommendation_host_holdings(const RecommendationModel
   if (!model.cache.on()) return ranks;
   for (std::size_t role = 0; role < placement.roles.size(); ++role) {
     HostHoldings& holdings = ranks.emplace_back(HostHoldings{.stage = static_cast<int>(role)});
-    for (const auto& [name, shares] : {std::pair{"tables", placed_tables(model, placement, placement.roles[role])},
-                                       std::pair{"split tables", row_wise_tables(model, placement)}}) {
+    const PlacementRole& own = placement.roles[role];
+    for (const auto& [name, shares] : {std::pair{"tables", placed_tables(model, placement, own)},
+                                       std::pair{"split tables", row_wise_tables(model, placement, own)}}) {
       double bytes = 0.0;
       for (const TableShare& share : shares) {
         bytes += static_cast<double>(share.tables) * share.rows *

@@ -32,6 +32,14 @@ std::int64_t embedding_columns(const RecommendationModel& model) {
   return columns;
 }
 
+double index_bytes(const RecommendationModel& model) {
+  return traits_of(model.framework).index_bytes;
+}
+
+double gradient_bytes(const RecommendationModel& model) {
+  return traits_of(model.framework).one_all_reduce ? bytes_per_element(model.precision) : kDenseBytes;
+}
+
 double row_state_bytes(const RecommendationModel& model, std::int64_t columns) {
   switch (model.optimizer) {
     case SparseOptimizer::kSgd: return 0.0;

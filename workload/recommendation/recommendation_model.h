@@ -10,6 +10,7 @@
 
 #include "core/base/units.h"
 #include "core/plan/kernel.h"
+#include "workload/recommendation/recommender_framework.h"
 
 namespace ringwright::workload {
 
@@ -17,8 +18,9 @@ namespace ringwright::workload {
 // through low-rank cross layers (DCN-v2, arXiv 2008.13535).
 enum class Interaction { kDot, kCat, kDcn };
 
-// TorchRec's types of sharding: a whole table on one rank; its rows, or its columns, over ranks; or a copy on each.
-enum class Sharding { kAuto, kTableWise, kRowWise, kColumnWise, kDataParallel };
+// TorchRec's types of sharding: a whole table on one rank; its rows, or its columns, over ranks; its rows over the
+// ranks of one host; or a copy on each.
+enum class Sharding { kAuto, kTableWise, kRowWise, kColumnWise, kTableRowWise, kDataParallel };
 
 // Of tables. Dense layers have Adagrad's state unless it is SGD. Row-wise Adagrad has one value for each row
 // (FBGEMM EXACT_ROWWISE_ADAGRAD), Adagrad one for each weight.
@@ -60,6 +62,12 @@ struct EmbeddingUpkeep {
   Bandwidth server_bandwidth;  // of a server's NIC
 };
 
+// What a lookup finds in the last-level cache of the GPU.
+struct LookupCache {
+  Bytes bytes;         // that rows can have; none: every row comes from memory
+  double speed = 1.0;  // relative to that of memory
+};
+
 struct RecommendationModel {
   std::string name;
   std::int64_t dense_features = 1;
@@ -78,16 +86,25 @@ struct RecommendationModel {
   SparseOptimizer optimizer = SparseOptimizer::kRowwiseAdagrad;
   double gather_efficiency = 1.0;  // speed of rows at random, relative to a stream of the same bytes
   double zipf = 0.0;  // the row of rank i is looked up with a probability proportional to i^-zipf; 0: all equally
+  // The rows that a sample looks up in a table follow from the first of them; otherwise each is drawn independently.
+  bool fixed_bags = false;
+  LookupCache lookup_cache;
   EmbeddingCache cache;
   EmbeddingUpkeep upkeep;
+  RecommenderFramework framework = RecommenderFramework::kTorchRec;
   bool prefetch_indices = false;  // indices of the next batch are exchanged during this step
+  bool forward_only = false;      // evaluation: no backward pass and no update
   Bytes bucket;                   // of gradients that are reduced together
+  Bytes replicate_below;          // auto: smaller tables, with their optimizer state, have a copy on every rank
 };
 
-// Indices and lengths of features are 64-bit integers, as in TorchRec's KeyedJaggedTensor.
-inline constexpr double kIndexBytes = 8.0;
-// Dense weights and gradients are fp32.
+// Dense weights are fp32.
 inline constexpr double kDenseBytes = 4.0;
+
+// Of an index, or a length, of a feature: 64-bit integers in TorchRec's KeyedJaggedTensor.
+[[nodiscard]] double index_bytes(const RecommendationModel& model);
+// Of a dense gradient between ranks.
+[[nodiscard]] double gradient_bytes(const RecommendationModel& model);
 
 [[nodiscard]] std::int64_t table_count(const RecommendationModel& model);
 // Columns of all tables together.

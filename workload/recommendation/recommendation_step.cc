@@ -1,6 +1,7 @@
 #include "workload/recommendation/recommendation_step.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -9,17 +10,17 @@
 #include "workload/program/gradient_buckets.h"
 #include "workload/program/graph_tables.h"
 #include "workload/program/program_writer.h"
+#include "workload/recommendation/embedding_exchanges.h"
+#include "workload/recommendation/recommendation_dimensions.h"
 #include "workload/recommendation/recommendation_kernels.h"
 
 namespace ringwright::workload {
 namespace {
 
-constexpr StreamIndex kExchangeStream = 1;
-constexpr CommStream kEmbeddingStream{.dimension = DimensionId(0), .stream = kExchangeStream};
-constexpr CommStream kGradientStream{.dimension = DimensionId(1), .stream = kExchangeStream};
 // Rows of tables in host memory; in both directions at once.
-constexpr CommStream kFetchStream{.dimension = DimensionId(2), .stream = 2};
-constexpr CommStream kWriteBackStream{.dimension = DimensionId(2), .stream = 3};
+constexpr StreamIndex kFetchStream = 2;
+constexpr StreamIndex kWriteBackStream = 3;
+constexpr Bytes kUnlimited{std::numeric_limits<std::int64_t>::max()};
 constexpr std::int64_t kFirstBucket = 1 << 20;  // dist._DEFAULT_FIRST_BUCKET_BYTES of PyTorch
 
 std::size_t ranks_in(const TablePlacement& placement) {
@@ -30,21 +31,27 @@ Bytes as_bytes(double bytes) {
   return scale(Bytes(1), bytes);
 }
 
+GradientBuckets buckets_of(const RecommendationModel& model) {
+  if (traits_of(model.framework).one_all_reduce) return {kUnlimited, kUnlimited};
+  return {model.bucket, std::min(model.bucket, Bytes(kFirstBucket))};
+}
+
 // Writes the program of one role.
 class RoleWriter {
  public:
   RoleWriter(const RecommendationModel& model, const TablePlacement& placement, GraphTables& tables, std::uint32_t role)
       : model_(model),
         placement_(placement),
+        traits_(traits_of(model.framework)),
         tables_(tables),
         writer_(tables, fmt::format("tables {}", role)),
-        sizes_(exchange_sizes(model, placement)),
+        exchanges_(writer_, model, placement),
         shares_{.placed = placed_tables(model, placement, placement.roles[role]),
-                .row_wise = row_wise_tables(model, placement),
+                .row_wise = row_wise_tables(model, placement, placement.roles[role]),
                 .replicated = replicated_tables(model, placement)},
         host_bytes_(exchanged_with_host()),
         samples_(model.global_batch / static_cast<std::int64_t>(ranks_in(placement))),
-        buckets_(model.bucket, std::min(model.bucket, Bytes(kFirstBucket))) {}
+        gradients_{.buckets = buckets_of(model), .calls = {}, .late = {}, .sent = {}} {}
 
   [[nodiscard]] Program write(std::vector<Bytes>& sent) && {
     const bool ahead = model_.cache.lookahead > 0;
@@ -53,26 +60,34 @@ class RoleWriter {
     const std::vector<TaskIndex> pooled = look_up();
     const std::vector<DenseLayer> bottom = bottom_layers(model_);
     forward("bottom MLP", bottom);
+    if (traits_.sorts_ahead && !model_.forward_only) sort();
     for (const TaskIndex task : pooled) writer_.wait(task);
     forward_top();
-    backward_top();
-    const std::vector<TaskIndex> returned = return_gradients();
-    name("bottom MLP backward");
-    backward(bottom, InputGradient::kNotNeeded);
-    replicated_gradients();
-    reduce(buckets_.close());
-    for (const TaskIndex task : returned) writer_.wait(task);
-    update();
+    if (!model_.forward_only) learn(bottom);
     if (host_bytes_ > Bytes(0) && !ahead) write_back(writer_.last_computation());
-    sent = {embedding_bytes_, gradient_bytes_};
+    sent = {exchanges_.sent(), gradients_.sent};
+    for (const Bytes more : exchanges_.sent_for_hosts()) sent.push_back(more);
     if (model_.cache.on()) {
       sent.push_back(host_bytes_ * 2);
-      return writer_.finish(kWriteBackStream.stream + 1);
+      return writer_.finish(kWriteBackStream + 1);
     }
     return writer_.finish(ranks_in(placement_) > 1 ? 2 : 1);
   }
 
  private:
+  // The backward pass and the update.
+  void learn(const std::vector<DenseLayer>& bottom) {
+    backward_top();
+    const std::vector<TaskIndex> returned = exchanges_.return_gradients();
+    name("bottom MLP backward");
+    backward(bottom, InputGradient::kNotNeeded);
+    late_weight_gradients();
+    replicated_gradients();
+    reduce(gradients_.buckets.close());
+    for (const TaskIndex task : returned) writer_.wait(task);
+    update();
+  }
+
   void name(const std::string& text) { writer_.name_work({.label = text, .work = text}); }
   void run(std::vector<Kernel> kernels) {
     for (Kernel& kernel : kernels) kernel.host_paced = waits_for_sizes();
@@ -81,12 +96,8 @@ class RoleWriter {
 
   // Ranks exchange how many indices each will send, and the host reads these numbers before it exchanges the indices
   // (TorchRec's KJTAllToAll; in traces the host waits in a copy of so many numbers). It issues all else after that.
-  [[nodiscard]] bool waits_for_sizes() const { return sizes_.indices > Bytes(0) && !model_.prefetch_indices; }
-
-  [[nodiscard]] TaskIndex exchange(CollectiveKind kind, Bytes bytes, std::string_view label) {
-    embedding_bytes_ += bytes;
-    return writer_.collective(kEmbeddingStream, {.kind = kind, .bytes = bytes}, label);
-  }
+  [[nodiscard]] bool waits_for_sizes() const { return exchanges_.sends_indices() && !prefetches(); }
+  [[nodiscard]] bool prefetches() const { return model_.prefetch_indices || traits_.prefetches_always; }
 
   // Weights and optimizer state of the rows that a step exchanges with host memory, in one direction.
   [[nodiscard]] Bytes exchanged_with_host() const {
@@ -104,38 +115,45 @@ class RoleWriter {
   // With a lookahead the rows are those of a later batch; otherwise lookups wait for them.
   void fetch() {
     const TaskIndex fetched = writer_.send_after(
-        kFetchStream, {.bytes = host_bytes_, .path = DmaPath::kFromMemory}, "rows from host memory", {});
+        own_host(kFetchStream), {.bytes = host_bytes_, .path = DmaPath::kFromMemory}, "rows from host memory", {});
     if (model_.cache.lookahead == 0) writer_.wait(fetched);
   }
 
   // Rows leave the cache for those that enter it; with a lookahead, those that an earlier step was the last to use.
   void write_back(const std::vector<TaskIndex>& after) {
-    static_cast<void>(writer_.send_after(kWriteBackStream, {.bytes = host_bytes_, .path = DmaPath::kToMemory},
-                                         "rows to host memory", after));
+    static_cast<void>(writer_.send_after(own_host(kWriteBackStream),
+                                         {.bytes = host_bytes_, .path = DmaPath::kToMemory}, "rows to host memory",
+                                         after));
+  }
+
+  [[nodiscard]] CommStream own_host(StreamIndex stream) const {
+    return {.dimension = DimensionId(recommendation_dimensions(placement_).size()), .stream = stream};
   }
 
   // Indices, lookups, and the exchanges of pooled rows.
   [[nodiscard]] std::vector<TaskIndex> look_up() {
-    std::vector<TaskIndex> exchanges;
+    std::vector<TaskIndex> calls;
     if (waits_for_sizes()) {
       name("sizes of exchanges");
       run(size_kernels(model_, placement_));
     }
-    if (sizes_.indices > Bytes(0)) {
-      const TaskIndex indices = exchange(CollectiveKind::kAllToAll, sizes_.indices, "indices");
-      if (!model_.prefetch_indices) writer_.wait(indices);
-    }
+    if (!traits_.sorts_ahead) exchange_indices();
     name("lookup");
     run(lookup_kernels(model_, "lookup", shares_.placed));
-    if (sizes_.pooled > Bytes(0))
-      exchanges.push_back(exchange(CollectiveKind::kAllToAll, sizes_.pooled, "pooled rows"));
+    exchanges_.pooled_rows(calls);
     name("lookup of split tables");
     run(lookup_kernels(model_, "lookup of split tables", shares_.row_wise));
-    if (sizes_.reduce_scatter > Bytes(0))
-      exchanges.push_back(exchange(CollectiveKind::kReduceScatter, sizes_.reduce_scatter, "partial sums"));
+    exchanges_.partial_sums(calls);
+    if (traits_.sorts_ahead) exchange_indices();
     name("lookup of copies");
     run(lookup_kernels(model_, "lookup of copies", shares_.replicated));
-    return exchanges;
+    return calls;
+  }
+
+  // Of this batch, or of the next one.
+  void exchange_indices() {
+    const std::optional<TaskIndex> indices = exchanges_.indices();
+    if (indices && !prefetches()) writer_.wait(*indices);
   }
 
   void forward(const std::string& text, const std::vector<DenseLayer>& layers) {
@@ -173,26 +191,31 @@ class RoleWriter {
   }
 
   void backward_layer(const DenseLayer& layer, InputGradient input) {
-    run(layer_backward(model_, layer, samples_, input));
-    add_to_bucket(static_cast<double>(layer.parameters()) * kDenseBytes);
+    run(input_gradient_kernels(model_, layer, samples_, input));
+    if (traits_.late_wgrad)
+      gradients_.late.push_back(layer);
+    else
+      weight_gradient(layer);
   }
 
-  void add_to_bucket(double bytes) { reduce(buckets_.add(as_bytes(bytes))); }
+  void late_weight_gradients() {
+    if (gradients_.late.empty()) return;
+    name("weight gradients");
+    for (const DenseLayer& layer : gradients_.late) weight_gradient(layer);
+  }
+
+  void weight_gradient(const DenseLayer& layer) {
+    run(weight_gradient_kernels(model_, layer, samples_));
+    add_to_bucket(static_cast<double>(layer.parameters()) * gradient_bytes(model_));
+  }
+
+  void add_to_bucket(double bytes) { reduce(gradients_.buckets.add(as_bytes(bytes))); }
 
   void reduce(Bytes bytes) {
     if (bytes == Bytes(0) || ranks_in(placement_) < 2) return;
-    gradient_bytes_ += bytes;
-    reduced_.push_back(writer_.collective(kGradientStream, {.kind = CollectiveKind::kAllReduce, .bytes = bytes},
-                                          fmt::format("gradients {}", reduced_.size())));
-  }
-
-  [[nodiscard]] std::vector<TaskIndex> return_gradients() {
-    std::vector<TaskIndex> exchanges;
-    if (sizes_.pooled > Bytes(0))
-      exchanges.push_back(exchange(CollectiveKind::kAllToAll, sizes_.pooled, "gradients of pooled rows"));
-    if (sizes_.reduce_scatter > Bytes(0))
-      exchanges.push_back(exchange(CollectiveKind::kAllGather, sizes_.reduce_scatter, "gradients of split tables"));
-    return exchanges;
+    gradients_.sent += bytes;
+    gradients_.calls.push_back(writer_.collective(kGradientStream, {.kind = CollectiveKind::kAllReduce, .bytes = bytes},
+                                                  fmt::format("gradients {}", gradients_.calls.size())));
   }
 
   void replicated_gradients() {
@@ -200,34 +223,47 @@ class RoleWriter {
     name("gradients of copies");
     run(dense_gradient_kernels(model_, shares_.replicated));
     for (const TableShare& share : shares_.replicated) {
-      add_to_bucket(static_cast<double>(share.tables) * share.rows * static_cast<double>(share.columns) * kDenseBytes);
+      add_to_bucket(static_cast<double>(share.tables) * share.rows * static_cast<double>(share.columns) *
+                    gradient_bytes(model_));
     }
   }
 
+  // Of indices by row, for the update.
+  void sort() {
+    name("sort of indices");
+    run(sort_kernels(model_, "table", shares_.placed));
+    run(sort_kernels(model_, "split table", shares_.row_wise));
+  }
+
   void update() {
+    if (!traits_.sorts_ahead) sort();
     name("table update");
     run(sparse_update_kernels(model_, "table", shares_.placed));
     run(sparse_update_kernels(model_, "split table", shares_.row_wise));
     name("dense update");
-    for (const TaskIndex task : reduced_) writer_.wait(task);
+    for (const TaskIndex task : gradients_.calls) writer_.wait(task);
     run(dense_update(model_, all_reduced_parameters(model_, placement_)));
   }
 
   const RecommendationModel& model_;
   const TablePlacement& placement_;
+  FrameworkTraits traits_;
   GraphTables& tables_;
   ProgramWriter writer_;
-  ExchangeSizes sizes_;
+  EmbeddingExchanges exchanges_;
   struct Shares {
     std::vector<TableShare> placed, row_wise, replicated;
   };
   Shares shares_;
   Bytes host_bytes_;      // fetched from host memory, and written back, in a step
   std::int64_t samples_;  // of this rank
-  GradientBuckets buckets_;
-  std::vector<TaskIndex> reduced_;
-  Bytes gradient_bytes_;
-  Bytes embedding_bytes_;
+  struct Gradients {
+    GradientBuckets buckets;
+    std::vector<TaskIndex> calls;  // all-reduces
+    std::vector<DenseLayer> late;  // whose weights have no gradients yet
+    Bytes sent;
+  };
+  Gradients gradients_;
 };
 
 // Of what the mathematics of a rank needs; kernels say how many of their FLOPs run.
@@ -237,15 +273,6 @@ Flops flops_of(const TaskGraph& graph, const Program& program) {
     if (task.kind == TaskKind::kCompute) sum += total_flops(graph.works[task.detail]);
   }
   return sum;
-}
-
-// Every rank alone with its host.
-Dimension each_alone(std::string name, std::size_t ranks) {
-  Dimension dimension;
-  dimension.name = std::move(name);
-  for (std::size_t rank = 0; rank < ranks; ++rank) dimension.groups.push_back({RankId(rank)});
-  index_groups(dimension, ranks);
-  return dimension;
 }
 
 void count_work(const RecommendationModel& model, const TablePlacement& placement, StepPlan& plan) {
@@ -266,42 +293,17 @@ void count_work(const RecommendationModel& model, const TablePlacement& placemen
     for (std::size_t g = 0; g < model.tables.size(); ++g) {
       const GroupPlacement& group = placement.groups[g];
       const double split = static_cast<double>(group.row_wise * model.tables[g].dim) / ranks;
+      const double on_host = static_cast<double>(of.host_parts[g] * model.tables[g].dim) /
+                             static_cast<double>(placement.ranks_of_host * group.host_parts);
       const auto copied = static_cast<double>(group.replicated * model.tables[g].dim);
       const auto placed = static_cast<double>(of.parts[g] * group.columns);
-      held += static_cast<double>(model.tables[g].rows) * (split + copied + placed);
+      held += static_cast<double>(model.tables[g].rows) * (split + on_host + copied + placed);
     }
     plan.stage_parameters[role] += as_bytes(held).count();
   }
 }
 
 }  // namespace
-
-ExchangeSizes exchange_sizes(const RecommendationModel& model, const TablePlacement& placement) {
-  const auto ranks = static_cast<double>(ranks_in(placement));
-  if (ranks < 2.0) return {};
-  const auto batch = static_cast<double>(model.global_batch);
-  const double element = bytes_per_element(model.comm_precision);
-  // Indices and lengths of each sample: those that a rank sends, and those that the rank with the most receives.
-  double sent = 0.0, split = 0.0, split_columns = 0.0;
-  for (std::size_t g = 0; g < model.tables.size(); ++g) {
-    const GroupPlacement& group = placement.groups[g];
-    const double pooling = model.tables[g].pooling;
-    sent += static_cast<double>(group.placed) * (pooling + 1.0);
-    split += static_cast<double>(group.row_wise) * (pooling + ranks);  // lengths for every rank
-    split_columns += static_cast<double>(group.row_wise * model.tables[g].dim);
-  }
-  double received = 0.0;
-  for (const PlacementRole& role : placement.roles) {
-    double own = 0.0;
-    for (std::size_t g = 0; g < model.tables.size(); ++g)
-      own += static_cast<double>(role.parts[g]) * (model.tables[g].pooling + 1.0);
-    received = std::max(received, own);
-  }
-  const double indices = std::max(batch / ranks * sent, batch * received) + batch / ranks * split;
-  return {.indices = as_bytes(indices * kIndexBytes),
-          .pooled = as_bytes(batch * static_cast<double>(most_placed_columns(placement)) * element),
-          .reduce_scatter = as_bytes(batch * split_columns * element)};
-}
 
 double all_reduced_parameters(const RecommendationModel& model, const TablePlacement& placement) {
   auto sum = static_cast<double>(dense_parameters(model));
@@ -320,19 +322,13 @@ StepPlan build_recommendation_step(const RecommendationModel& model, const Table
   }
   for (const std::uint32_t role : placement.role_of_rank) plan.graph.program_of.emplace_back(role);
   if (ranks_in(placement) > 1 || model.cache.on()) {
-    for (const std::string& name : recommendation_dimensions())
-      plan.graph.dimensions.push_back(world_dimension(name, ranks_in(placement)));
+    plan.graph.dimensions = placed_dimensions(placement, model.cache.on());
   } else {
     for (std::vector<Bytes>& row : plan.communication) row.clear();
   }
-  if (model.cache.on()) plan.graph.dimensions.push_back(each_alone("host", ranks_in(placement)));
   tables.move_into(plan.graph);
   count_work(model, placement, plan);
   return plan;
-}
-
-std::vector<std::string> recommendation_dimensions() {
-  return {"mp", "dp"};
 }
 
 }  // namespace ringwright::workload

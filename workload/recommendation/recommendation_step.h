@@ -11,26 +11,16 @@
 // B / n * sum(D) * e bytes for a batch B on n ranks, of which (n - 1) / n leave the rank (arXiv 2003.09518).
 #pragma once
 
+#include "workload/recommendation/exchange_sizes.h"
 #include "workload/recommendation/recommendation_model.h"
 #include "workload/recommendation/table_placement.h"
 #include "workload/step/step_builder.h"
 
 namespace ringwright::workload {
 
-// Buffers of one rank's collectives, as CollectiveSpec counts; 0 where there is no such collective.
-struct ExchangeSizes {
-  Bytes indices;         // all-to-all: indices and lengths of the samples' features
-  Bytes pooled;          // all-to-all: pooled rows; the same for their gradients
-  Bytes reduce_scatter;  // partial sums of tables split by rows; the same for the all-gather of gradients
-};
-[[nodiscard]] ExchangeSizes exchange_sizes(const RecommendationModel& model, const TablePlacement& placement);
-
 // Parameters whose gradients are all-reduced: of dense layers and replicated tables.
 [[nodiscard]] double all_reduced_parameters(const RecommendationModel& model, const TablePlacement& placement);
 
 [[nodiscard]] StepPlan build_recommendation_step(const RecommendationModel& model, const TablePlacement& placement);
-
-// The dimensions of its graph: "mp" for embeddings, "dp" for gradients.
-[[nodiscard]] std::vector<std::string> recommendation_dimensions();
 
 }  // namespace ringwright::workload

@@ -1,0 +1,58 @@
+// What a rank has of embedding tables, and which of its rows a step touches.
+//
+// Distinct rows: R (1 - (1 - 1/R)^n) for n lookups in R rows at random; of skewed lookups: row_access.h. With fixed
+// bags the rows of a sample follow from its first one (MLPerf's multi-hot Criteo data, from mlcommons/training,
+// torchrec_dlrm/scripts/materialize_synthetic_multihot_dataset.py), so that the distinct ones are those of one lookup
+// for each sample, times the rows of a bag.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "workload/recommendation/recommendation_model.h"
+#include "workload/recommendation/table_placement.h"
+
+namespace ringwright::workload {
+
+// Tables, or parts of them, that one kernel looks up on a rank.
+struct TableShare {
+  std::int64_t tables = 0;  // or parts
+  double rows = 0.0;        // of each, on this rank
+  std::int64_t columns = 0;
+  double lookups = 0.0;  // in each, in a step, on this rank
+  double samples = 0.0;  // that get a pooled row of each
+  double parts = 1.0;    // ranks over which its rows are split
+};
+// Of one kind of sharding on a rank; `ranks` and the local batch follow from the placement.
+[[nodiscard]] std::vector<TableShare> placed_tables(const RecommendationModel& model, const TablePlacement& placement,
+                                                    const PlacementRole& role);
+// Those over all ranks, and those over the ranks of the role's host.
+[[nodiscard]] std::vector<TableShare> row_wise_tables(const RecommendationModel& model, const TablePlacement& placement,
+                                                      const PlacementRole& role);
+[[nodiscard]] std::vector<TableShare> replicated_tables(const RecommendationModel& model,
+                                                        const TablePlacement& placement);
+
+// Bytes of the weights of one row, or of its columns on this rank.
+[[nodiscard]] double row_bytes(const RecommendationModel& model, const TableShare& share);
+// The same in whole sectors of memory.
+[[nodiscard]] double in_sectors(double bytes);
+// Bytes of all rows on this rank: what lookups at random reach.
+[[nodiscard]] double reach(const RecommendationModel& model, const std::vector<TableShare>& tables);
+
+// Distinct rows among so many lookups, all rows equally likely.
+[[nodiscard]] double distinct_rows(double rows, double lookups);
+// Of one table's rows on this rank in a step, by the model's skew and bags.
+[[nodiscard]] double distinct_rows(const RecommendationModel& model, const TableShare& share);
+// Share of the looked up bytes that the GPU's cache has: lookups that repeat in the step, of the most popular rows. The
+// cache is divided by the bytes that each table looks up. 0 where all rows together fit: the time of such a kernel
+// counts that (workload/kernels/stream.cc).
+[[nodiscard]] double cached_lookups(const RecommendationModel& model, const std::vector<TableShare>& tables);
+
+// Of tables in host memory: distinct rows that a step fetches from there, and as many that it writes back. With a cache
+// of the most popular rows: those of the batch that it does not hold. With a lookahead of L: those of the batch that
+// enters the window, which are in none of the L before it.
+[[nodiscard]] double fetched_rows(const RecommendationModel& model, double rows, double lookups);
+// Rows in GPU memory: all where there is no cache.
+[[nodiscard]] double held_rows(const RecommendationModel& model, double rows, double lookups);
+
+}  // namespace ringwright::workload
