@@ -24,6 +24,7 @@ constexpr KeyEffect of_dispatch(std::string_view keys) {
 
 // Copies of tables on every rank have dense gradients; one rank has all tables.
 constexpr std::string_view kCopied = "every rank has a copy of all tables";
+constexpr std::string_view kNoHostTables = "no tables are placed on hosts (table_row_wise, or auto of HugeCTR)";
 constexpr std::string_view kNoRowsSent = "pooled rows stay on their rank";
 
 // Keys of ZeRO's exchanges, for which FSDP has its own keys.
@@ -91,6 +92,14 @@ constexpr std::array kWorkloadEffects = {
               .why = "weights, gradients and state of tables that every rank has a copy of are fp32",
               .partly = true},
     KeyEffect{"recommendation.ddp_bucket", "job.ranks>1", kOneReplica},
+    KeyEffect{"recommendation.ddp_bucket", "recommendation.forward_only!=true",
+              "a step of evaluation has no gradients"},
+    KeyEffect{"recommendation.fixed_bags", "tables.copied!=all", kCopied},
+    KeyEffect{"recommendation.fixed_bags", "tables.bags=yes", "a sample looks up one row of each table (pooling)"},
+    KeyEffect{"recommendation.replicate_below", "tables.auto=yes",
+              "only tables with sharding auto, on several ranks, are replicated by their size"},
+    KeyEffect{"collectives.mp_intra", "tables.on_hosts=yes", kNoHostTables},
+    KeyEffect{"collectives.mp_cross", "tables.on_hosts=yes", kNoHostTables},
     KeyEffect{"recommendation.ddp_bucket", "recommendation.framework!=hugectr",
               "HugeCTR reduces all dense gradients in one call"},
     KeyEffect{"recommendation.prefetch_indices", "recommendation.framework!=hugectr",

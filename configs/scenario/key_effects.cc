@@ -116,6 +116,14 @@ void add_table_facts(const RecommendationJob& recommendation, SettingValues& val
   }
   const std::size_t ranks = placement.role_of_rank.size();
   values.add("tables.copied", !any_held ? "all" : any_copied ? "some" : "none");
+  values.add("tables.on_hosts", yes_or_no(placement.uses_hosts()));
+  bool any_bag = false, any_auto = false;
+  for (const workload::TableGroup& group : recommendation.model.tables) {
+    any_bag = any_bag || group.pooling > 1.0;
+    any_auto = any_auto || group.sharding == workload::Sharding::kAuto;
+  }
+  values.add("tables.bags", yes_or_no(any_bag));
+  values.add("tables.auto", yes_or_no(any_auto && ranks > 1));
   values.add("tables.cached", yes_or_no(recommendation.model.cache.on()));
   values.add("tables.exchanged", yes_or_no(any_held && ranks > 1));
   values.add("job.ranks", std::to_string(ranks));

@@ -174,7 +174,7 @@ AttentionFlops read_attention_flops(ConfigMap root) {
 std::vector<std::string> dimension_names_of(const Job& job) {
   if (job.trace) return dimension_names_of(*job.trace);
   if (job.layered) return workload::layered_dimensions(job.layered->layout);
-  return job.recommendation ? workload::recommendation_dimensions(job.recommendation->placement) : dimension_names();
+  return job.recommendation ? workload::recommendation_dimensions() : dimension_names();
 }
 
 }  // namespace

@@ -151,6 +151,14 @@ TEST(RecommendationScenarios, AnUnevenPlacementIsReported) {
   EXPECT_THAT(render(scenario.document.log().diagnostics()), HasSubstr("W550"));
 }
 
+// Tables over the GPUs of hosts take as long folded as unfolded.
+TEST(RecommendationScenarios, TablesOfHostsRun) {
+  for (const char* sharding : {"recommendation.sharding=table_row_wise", "recommendation.framework=hugectr"}) {
+    const std::string text = on(2, 4, kMixedModel);
+    EXPECT_EQ(play(load(text, {sharding})).time(), play(load(text, {sharding}), FoldMode::kNoFold).time());
+  }
+}
+
 // 32 columns are one part of at least 32, which is a whole table.
 TEST(RecommendationScenarios, TablesTooNarrowForPartsAreReported) {
   const Scenario scenario = load(on(1, 8), {"recommendation.sharding=column_wise"});
@@ -180,6 +188,17 @@ TEST(RecommendationScenarios, KeysWithoutEffectAreNamed) {
               HasSubstr("recommendation.cache has no effect: the cache holds all rows"));
   EXPECT_THAT(idle(copies, "embedding_precision=fp16"), HasSubstr("embedding_precision has no effect in part"));
   EXPECT_THAT(idle(split, "embedding_precision=fp16"), Not(HasSubstr("embedding_precision")));
+  // Tables whose sharding is given stay where they are, and bags of one row are rows.
+  EXPECT_THAT(idle(copies, "replicate_below=1MiB"), HasSubstr("recommendation.replicate_below has no effect"));
+  EXPECT_THAT(idle(split, "replicate_below=1MiB"), Not(HasSubstr("replicate_below")));
+  EXPECT_THAT(idle(table("", "rows: 1000, dim: 8"), "fixed_bags=true"), HasSubstr("looks up one row of each table"));
+  EXPECT_THAT(idle(split, "fixed_bags=true"), Not(HasSubstr("fixed_bags")));
+  for (const std::string setting : {"ddp_bucket=1MiB", "prefetch_indices=true"}) {
+    EXPECT_THAT(render(warnings_of(load(split, {"recommendation.framework=hugectr", "recommendation." + setting}))),
+                HasSubstr(setting.substr(0, setting.find('=')) + " has no effect: HugeCTR"));
+  }
+  EXPECT_THAT(render(warnings_of(load(split, {"collectives.mp_intra.algorithm=ring"}))),
+              HasSubstr("collectives.mp_intra has no effect: no tables are placed on hosts"));
   for (const std::string setting : {"comm_precision=fp16", "ddp_bucket=1MiB", "prefetch_indices=true"}) {
     const std::string key = "recommendation." + setting.substr(0, setting.find('='));
     EXPECT_THAT(idle(on(1, 1), setting), HasSubstr(key + " has no effect"));

@@ -33,9 +33,13 @@ Dimension each_alone(std::string name, std::size_t ranks) {
 }  // namespace
 
 std::vector<std::string> recommendation_dimensions(const TablePlacement& placement) {
-  std::vector<std::string> names{"mp", "dp"};
-  if (placement.uses_hosts()) names.insert(names.end(), {kIntra, kCross});
+  std::vector<std::string> names = recommendation_dimensions();
+  if (!placement.uses_hosts()) names.resize(2);
   return names;
+}
+
+std::vector<std::string> recommendation_dimensions() {
+  return {"mp", "dp", kIntra, kCross};
 }
 
 std::vector<Dimension> placed_dimensions(const TablePlacement& placement, bool has_cache) {

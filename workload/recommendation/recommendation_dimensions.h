@@ -13,6 +13,8 @@ namespace ringwright::workload {
 // "mp" for embeddings, "dp" for gradients; where tables are on hosts, also "mp_intra" for the ranks of a host, and
 // "mp_cross" for those that have the same number on their hosts.
 [[nodiscard]] std::vector<std::string> recommendation_dimensions(const TablePlacement& placement);
+// All four: each may have algorithms of its own.
+[[nodiscard]] std::vector<std::string> recommendation_dimensions();
 // With groups, and the one of a cache: every rank alone with its host.
 [[nodiscard]] std::vector<Dimension> placed_dimensions(const TablePlacement& placement, bool has_cache);
 
