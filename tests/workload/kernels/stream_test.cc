@@ -50,5 +50,14 @@ TEST(Stream, EveryFamilyHasItsSpeedAgainstACopy) {
   }
 }
 
+// Their bytes are those of a stream that takes as long: recommendation.gather_efficiency is relative to a copy.
+TEST(Stream, LookupsAtRandomMoveAsACopyOfTheirBytes) {
+  GpuSpec gpu = plain_gpu();
+  gpu.kernels[kStreamEmbedding] = 0.5;
+  Kernel lookup = moving(500'000'000, KernelFamily::kEmbedding);
+  lookup.m = 1'000'000'000;
+  EXPECT_DOUBLE_EQ(stream_seconds(lookup, gpu), 0.5e-3);
+}
+
 }  // namespace
 }  // namespace ringwright::workload::stream_test
