@@ -311,20 +311,30 @@ PairPaths::Pair CallOverheads::pair_between(RankId sender, RankId receiver) cons
           .paths = inputs_.known.paths_between(*inputs_.network.router, ends.from, ends.to)};
 }
 
+PairPaths::Pair CallOverheads::known_pair(const MessageBetween& message) const {
+  const auto look_up = [&] { return pair_between(message.sender, message.receiver); };
+  return inputs_.pairs != nullptr ? inputs_.pairs->between(message.sender, message.receiver, look_up) : look_up();
+}
+
+CallOverheads::Ends CallOverheads::ends_of(const MessageCall& call, const PairPaths::Pair& pair) {
+  const auto [from, to] = ends_for_kernels(call);
+  return {call.layout, from, to, pair.paths};
+}
+
+std::uint64_t CallOverheads::ends(const MessageBetween& message) const {
+  return number_of_ends_.try_emplace(ends_of(message.call, known_pair(message)), number_of_ends_.size()).first->second;
+}
+
 Duration CallOverheads::of(const MessageBetween& message) const {
   const MessageCall& call = message.call;
-  const auto look_up = [&] { return pair_between(message.sender, message.receiver); };
-  const PairPaths::Pair pair =
-      inputs_.pairs != nullptr ? inputs_.pairs->between(message.sender, message.receiver, look_up) : look_up();
-  const auto& [receiver, ends, paths] = pair;
-  const auto [from, to] = ends_for_kernels(call);
-  const auto [entry, is_new] = asked_messages_.try_emplace({call.layout, from, to, call.bytes, paths});
+  const PairPaths::Pair pair = known_pair(message);
+  const auto [entry, is_new] = asked_messages_.try_emplace({ends_of(call, pair), call.bytes});
   if (!is_new) return entry->second;
   const ChannelChoice choice = inputs_.channels.chooser.choose_message(call);
   const KnownOverheads::MessageKey key{
-      .bytes = call.bytes, .plan = choice.plan, .paths = paths, .model = inputs_.model.name};
+      .bytes = call.bytes, .plan = choice.plan, .paths = pair.paths, .model = inputs_.model.name};
   return entry->second = inputs_.known.overhead(key, [&] {
-    const PairRouter router(*inputs_.network.router, ends.from, ends.to);
+    const PairRouter router(*inputs_.network.router, pair.like.from, pair.like.to);
     const TaskGraph graph = graph_of(call);
     const Chosen kernels(choice);
     return std::max(Duration(), alone(graph, router, &kernels) - alone(graph, router, nullptr));

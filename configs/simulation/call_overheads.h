@@ -57,8 +57,12 @@ class CallOverheads final : public CallOverhead {
   // from one thread at a time.
   [[nodiscard]] Duration of(const CollectiveCall& call) const override;
   [[nodiscard]] Duration of(const MessageBetween& message) const override;
+  [[nodiscard]] std::uint64_t ends(const MessageBetween& message) const override;
 
  private:
+  // What of a message's ends its overhead depends on: layout, ends in it where kernels depend on these, and the paths
+  // between them.
+  using Ends = std::tuple<const GroupLayout*, int, int, std::uint32_t>;
   // In steps, or as the kernels of `kernels`; on these hosts of the network, or on its first ones.
   [[nodiscard]] Duration alone(const CollectiveCall& call, const ChannelChooser* kernels,
                                std::vector<std::size_t> hosts = {}) const;
@@ -69,6 +73,8 @@ class CallOverheads final : public CallOverhead {
   [[nodiscard]] Duration alone(const TaskGraph& graph, const Router& router, const ChannelChooser* kernels) const;
 
   [[nodiscard]] PairPaths::Pair pair_between(RankId sender, RankId receiver) const;
+  [[nodiscard]] PairPaths::Pair known_pair(const MessageBetween& message) const;
+  [[nodiscard]] static Ends ends_of(const MessageCall& call, const PairPaths::Pair& pair);
 
   // By host of a layout: the first free host of the network with the same NICs.
   [[nodiscard]] std::vector<std::size_t> hosts_like(const GroupLayout& layout) const;
@@ -85,8 +91,8 @@ class CallOverheads final : public CallOverhead {
   mutable std::deque<TaskGraph> graphs_;     // all of them: choosers identify a layout by its address
   // By layout (the simulated one, where calls are in steps), dimension, kind, bytes, root.
   mutable std::map<std::tuple<const GroupLayout*, DimensionId, CollectiveKind, Bytes, int>, Duration> asked_;
-  // By layout, ends in it where kernels depend on these, bytes, and paths between the ends.
-  mutable std::map<std::tuple<const GroupLayout*, int, int, Bytes, std::uint32_t>, Duration> asked_messages_;
+  mutable std::map<std::pair<Ends, Bytes>, Duration> asked_messages_;
+  mutable std::map<Ends, std::uint64_t> number_of_ends_;
 };
 
 // The time of a formula plus the extra time of kernels. References must outlive it.

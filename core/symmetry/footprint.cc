@@ -3,183 +3,18 @@
 #include <algorithm>
 #include <bit>
 #include <map>
-#include <set>
 #include <utility>
+#include <vector>
 
 #include "core/base/random.h"
-#include "core/plan/segments.h"
 #include "core/ports/network_model.h"
 #include "core/symmetry/edge_kinds.h"
-#include "core/symmetry/member_pattern.h"
+#include "core/symmetry/pattern_table.h"
+#include "core/symmetry/rank_routes.h"
+#include "core/symmetry/traffic.h"
 
 namespace ringwright {
 namespace {
-
-using CollectiveContent = std::pair<CollectiveKind, Bytes>;
-// The messages of a program from the view of a rank.
-struct MessageContent {
-  // Whether kernels of the library move it, on channels where these are simulated.
-  [[nodiscard]] bool by_library() const { return path == DmaPath::kNone && moved_by == MovedBy::kLibrary; }
-  DimensionId dimension;
-  bool is_send = false;
-  int peer = 0;
-  bool relative = false;
-  Bytes bytes;
-  std::uint8_t channel = 0;
-  DmaPath path = DmaPath::kNone;
-  MovedBy moved_by = MovedBy::kLibrary;
-  Importance importance = Importance::kEqual;
-  friend auto operator<=>(const MessageContent&, const MessageContent&) = default;
-};
-
-std::uint64_t hash_of(const Contention& contention) {
-  return mix(mix(static_cast<std::uint64_t>(contention.sms), std::bit_cast<std::uint64_t>(contention.memory.count())),
-             std::bit_cast<std::uint64_t>(contention.copies.count()));
-}
-
-std::uint64_t costs_of(const Choosers& choosers, const CollectiveCall& call) {
-  std::uint64_t hash = 0;
-  if (choosers.overhead != nullptr) {
-    hash = mix(hash, static_cast<std::uint64_t>(choosers.overhead->of(call).count()));
-  }
-  if (choosers.contention != nullptr) hash = mix(hash, hash_of(choosers.contention->of(call)));
-  return hash;
-}
-
-// All collectives that a program calls in one dimension, for a group of the given layout.
-MemberPattern make_pattern(const Choosers& choosers, DimensionId dimension, const GroupLayout& layout,
-                           const std::set<CollectiveContent>& contents) {
-  MemberPattern pattern;
-  std::vector<EdgeCollector> collectors(static_cast<std::size_t>(layout.size()));
-  const StepVisits visits = choosers.members_together ? StepVisits::kPhases : StepVisits::kAll;
-  for (const auto& [kind, bytes] : contents) {
-    const CollectiveCall call{.kind = kind, .bytes = bytes, .layout = &layout, .dimension = dimension};
-    const MemberPattern of_call = choosers.channels != nullptr
-                                      ? make_call_pattern(choosers.channels->choose(call), call)
-                                      : make_call_pattern(choosers.steps.choose(call), call, visits);
-    const std::uint64_t salt =
-        mix(dimension.value, static_cast<std::uint64_t>(bytes.count())) + static_cast<std::uint64_t>(kind);
-    pattern.everyone = pattern.everyone || of_call.everyone || (choosers.members_together && layout.size() > 1);
-    if (choosers.times != nullptr) {
-      const auto time = static_cast<std::uint64_t>(choosers.times->time(call).count());
-      pattern.pairing = mix(pattern.pairing, mix(time, static_cast<std::uint64_t>(choosers.times->sent(call).count())));
-    }
-    if (choosers.overhead != nullptr || choosers.contention != nullptr) {
-      pattern.costs = mix(pattern.costs, costs_of(choosers, call));
-    }
-    for (std::size_t member = 0; member < collectors.size(); ++member) {
-      for (MemberEdge edge : of_call.edges[member]) {
-        edge.loads_links = !choosers.members_together || bytes > kCoupledLatencyOnly;
-        collectors[member].add(edge, mix(salt, edge.role));
-      }
-    }
-  }
-  for (const EdgeCollector& collector : collectors) pattern.edges.push_back(collector.edges());
-  pattern.only_meets = pattern.everyone && std::ranges::all_of(pattern.edges, [](const auto& e) { return e.empty(); });
-  return pattern;
-}
-
-// A message with the properties shared by all ranks that run its program.
-struct ProgramMessage {
-  explicit ProgramMessage(const MessageContent& message)
-      : content(message),
-        label(message_label(message.dimension, message.channel)),
-        what(mix(mix(label, 256 * static_cast<std::uint64_t>(message.importance) +
-                                static_cast<std::uint64_t>(message.path)),
-                 static_cast<std::uint64_t>(message.bytes.count()))),
-        ends(mix(static_cast<std::uint64_t>(message.peer), message.is_send ? 1 : 0)),
-        role(mix(what, ends)) {}
-  MessageContent content;
-  std::uint32_t label;
-  std::uint64_t what;
-  std::uint64_t ends;
-  std::uint64_t role;  // unless it runs on channels
-};
-
-// All collectives that a program calls in one dimension. By content: a table may hold equal entries twice.
-using DimensionCalls = std::pair<DimensionId, std::set<CollectiveContent>>;
-
-struct ProgramTraffic {
-  std::vector<std::size_t> calls;  // by dimension that it uses: index into the distinct ones
-  std::vector<ProgramMessage> messages;
-};
-
-struct Traffic {
-  std::vector<DimensionCalls> calls;  // distinct: most stages of a pipeline make the same
-  std::vector<ProgramTraffic> of_program;
-};
-
-Traffic gather_traffic(const TaskGraph& graph) {
-  Traffic result;
-  std::map<DimensionCalls, std::size_t> index_of;
-  for (const Program& program : graph.programs) {
-    std::map<DimensionId, std::set<CollectiveContent>> collectives;
-    std::set<MessageContent> messages;
-    visit_communications(graph, program, [&](const Task& task) {
-      if (task.kind == TaskKind::kCollective) {
-        const CollectiveSpec& spec = graph.collectives[task.detail];
-        collectives[task.dimension].insert({spec.kind, spec.bytes});
-        return;
-      }
-      const MessageSpec& spec = graph.messages[task.detail];
-      messages.insert(
-          {task.dimension, task.kind == TaskKind::kSend, spec.peer, spec.relative, spec.bytes, spec.channel, spec.path,
-           spec.moved_by, spec.importance});
-    });
-    ProgramTraffic& traffic = result.of_program.emplace_back();
-    for (const auto& [dimension, contents] : collectives) {
-      const auto [known, is_new] = index_of.try_emplace({dimension, contents}, result.calls.size());
-      if (is_new) result.calls.emplace_back(dimension, contents);
-      traffic.calls.push_back(known->second);
-    }
-    traffic.messages = {messages.begin(), messages.end()};
-  }
-  return result;
-}
-
-// The patterns of calls in groups of one layout, made when first queried.
-class PatternTable {
- public:
-  PatternTable(const TaskGraph& graph, const Choosers& choosers, const std::vector<DimensionCalls>& calls)
-      : graph_(graph), choosers_(choosers), calls_(calls) {
-    constexpr std::size_t kFew = std::size_t{1} << 16U;
-    const std::size_t layouts = graph.layouts.size();
-    if (calls.size() < kFew && calls.size() * layouts < kFew) found_.assign(calls.size() * layouts, nullptr);
-  }
-
-  // `calls`: index into the distinct ones.
-  const KindPattern& of(RankId rank, std::size_t calls, EdgeKinds& kinds) {
-    const Dimension& d = graph_.dimensions[calls_[calls].first.index()];
-    const std::uint32_t layout = d.layout_of_group[d.group_of[rank.index()]];
-    if (found_.empty()) return look_up(calls, layout, kinds);
-    const KindPattern*& found = found_[calls * graph_.layouts.size() + layout];
-    if (found == nullptr) found = &look_up(calls, layout, kinds);
-    return *found;
-  }
-
-  // Dimensions with steps that wait for all members of a group.
-  [[nodiscard]] const std::set<DimensionId>& everyone() const { return everyone_; }
-
- private:
-  const KindPattern& look_up(std::size_t calls, std::uint32_t layout, EdgeKinds& kinds) {
-    auto known = patterns_.find({calls, layout});
-    if (known == patterns_.end()) {
-      const auto& [dimension, contents] = calls_[calls];
-      MemberPattern pattern = make_pattern(choosers_, dimension, graph_.layouts[layout], contents);
-      KindPattern edges = by_kind(std::move(pattern), dimension, choosers_.members_together, kinds);
-      known = patterns_.emplace(std::pair(calls, layout), std::move(edges)).first;
-      if (known->second.all.everyone) everyone_.insert(dimension);
-    }
-    return known->second;
-  }
-
-  const TaskGraph& graph_;
-  Choosers choosers_;
-  const std::vector<DimensionCalls>& calls_;
-  std::map<std::pair<std::size_t, std::uint32_t>, KindPattern> patterns_;  // by calls and layout
-  std::vector<const KindPattern*> found_;  // by the same, while these are few; else empty
-  std::set<DimensionId> everyone_;
-};
 
 constexpr std::uint64_t kOnOneGpu = 0x1b873593cc9e2d51;  // a role, random
 
@@ -338,17 +173,8 @@ class FootprintBuilder {
         .peer = peer, .bytes = bytes, .channel = channel, .path = path, .relative = relative, .moved_by = moved_by};
     if (choosers_.contention != nullptr) traits_.push_back(hash_of(choosers_.contention->of(spec, dimension, rank)));
     if (choosers_.overhead == nullptr || !is_send || !message.by_library()) return;
-    const Dimension& d = graph_.dimensions[dimension.index()];
-    const std::vector<RankId>& group = d.groups[d.group_of[rank.index()]];
-    const int from = static_cast<int>(d.index_in_group[rank.index()]);
-    const int to = spec.peer_of(from, group.size());
-    const MessageCall call{.bytes = bytes,
-                           .layout = &graph_.layouts[d.layout_of_group[d.group_of[rank.index()]]],
-                           .from = from,
-                           .to = to,
-                           .dimension = dimension};
-    const MessageBetween between{.call = call, .sender = rank, .receiver = group[static_cast<std::size_t>(to)]};
-    traits_.push_back(static_cast<std::uint64_t>(choosers_.overhead->of(between).count()));
+    traits_.push_back(
+        static_cast<std::uint64_t>(choosers_.overhead->of(message_of(graph_, rank, message)).count()));
   }
 
   // On channels, these and the protocol follow from the group's layout, and from whether the message leaves the host.

@@ -25,9 +25,10 @@ TaskGraph step(Bytes activation, int microbatches = 8, int replicas = 16) {
 
 class FoldMemoryTest : public testing::Test {
  protected:
-  void expect_as_found_anew(const TaskGraph& graph) {
-    const Folding remembered = memory_.fold(graph, chooser_, fabric_);
-    const Folding found = fold(graph, chooser_, fabric_);
+  void expect_as_found_anew(const TaskGraph& graph, const CallOverhead* overhead = nullptr) {
+    const Choosers choosers(chooser_, nullptr, nullptr, overhead);
+    const Folding remembered = memory_.fold(graph, choosers, fabric_);
+    const Folding found = fold(graph, choosers, fabric_);
     EXPECT_EQ(remembered.ranks.class_of, found.ranks.class_of);
     EXPECT_EQ(remembered.ranks.representative, found.ranks.representative);
     EXPECT_EQ(remembered.ranks.size, found.ranks.size);
@@ -68,6 +69,24 @@ TEST_F(FoldMemoryTest, DistinguishesEqualNamesFromDifferentOnes) {
   TaskGraph uneven = step(16_MiB);
   uneven.messages[uneven.programs[1].tasks[0].detail].bytes = 1_MiB;
   expect_as_found_anew(uneven);
+  EXPECT_EQ(memory_.size(), 2U);
+}
+
+// A detour of half of the senders, which only long messages notice.
+class LongMessagesDiffer final : public CallOverhead {
+ public:
+  Duration of(const CollectiveCall& /*call*/) const override { return 3_us; }
+  Duration of(const MessageBetween& message) const override {
+    return message.call.bytes > 8_MiB && message.sender.index() % 2 == 1 ? 5_us : 1_us;
+  }
+  std::uint64_t ends(const MessageBetween& message) const override { return message.sender.index() % 2; }
+};
+
+TEST_F(FoldMemoryTest, AsksForTheOverheadOfMessagesAnew) {
+  const LongMessagesDiffer overhead;
+  expect_as_found_anew(step(4_MiB), &overhead);
+  expect_as_found_anew(step(16_MiB), &overhead);
+  expect_as_found_anew(step(8_MiB), &overhead);
   EXPECT_EQ(memory_.size(), 2U);
 }
 
