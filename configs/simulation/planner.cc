@@ -41,7 +41,7 @@ Result<Planner::Played> Planner::play(const Scenario& scenario, workload::Passes
       is_new ? machine_.cluster.topology->build() : *std::exchange(network_, std::nullopt);
   if (is_new) kept_ = {};
   kept_.overheads = overheads_;
-  workload::StepPlan plan = plan_step(scenario, passes, Checkpointing::kAsGiven, exchange.outer_step);
+  workload::StepPlan plan = plan_step(scenario, passes, Checkpointing::kAsGiven, exchange.outer_step, &kept_.groups);
   auto simulation = Simulation::assemble(scenario, std::move(plan), std::move(network),
                                          FoldMode::kTimesOnly, std::exchange(kept_, {}));
   if (!simulation) return tl::unexpected(std::move(simulation.error()));
@@ -52,6 +52,7 @@ Result<Planner::Played> Planner::play(const Scenario& scenario, workload::Passes
   }
   network_ = std::move(**simulation).take_network();
   kept_ = std::move(**simulation).take_kept();
+  kept_.groups.keep(scenario.job.parallel, std::move(**simulation).plan_to_take().graph);
   return played;
 }
 

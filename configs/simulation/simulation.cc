@@ -81,18 +81,18 @@ Simulation::Simulation() = default;
 Simulation::~Simulation() = default;
 
 void Simulation::wire_rungs(const Scenario& scenario) {
-  PairPaths* const pairs = plan_.graph.sharing.on() ? nullptr : &overheads_.pairs;
+  PairPaths* const pairs = step_.plan.graph.sharing.on() ? nullptr : &overheads_.pairs;
   rung_ = std::make_unique<CollectiveRung>(CollectiveRung::Inputs{.scenario = scenario,
-                                                                  .graph = plan_.graph,
+                                                                  .graph = step_.plan.graph,
                                                                   .network = network_,
                                                                   .choices = *choices_,
                                                                   .progress = progress_.progress,
                                                                   .known = overheads_.known,
                                                                   .pairs = pairs});
-  std::ranges::move(rung_->idle_files(plan_.graph), std::back_inserter(ignored_));
+  std::ranges::move(rung_->idle_files(step_.plan.graph), std::back_inserter(ignored_));
   if (!scenario.interference.counts) return;
   footprint_ = std::make_unique<GpuFootprint>(GpuFootprint::Inputs{.settings = scenario.interference,
-                                                                   .graph = plan_.graph,
+                                                                   .graph = step_.plan.graph,
                                                                    .router = *network_.router,
                                                                    .tuner = choices_->nccl(),
                                                                    .channels = channels()});
@@ -114,10 +114,10 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
   simulation->overheads_.known = kept.overheads;
   if (kept.overheads != nullptr) simulation->overheads_.pairs = std::move(kept.pairs);
   simulation->network_ = std::move(network);
-  simulation->plan_ = std::move(plan);
-  TaskGraph& graph = simulation->plan_.graph;
+  simulation->step_.plan = std::move(plan);
+  TaskGraph& graph = simulation->step_.plan.graph;
   split_by_gpu(graph, of_ranks(graph.sharing, scenario.cluster.kind_of_ranks(graph.sharing.gpus(graph.rank_count()))));
-  lay_out_groups(graph, places_of_ranks(scenario, graph));
+  simulation->lay_out(scenario, kept.places, fold_mode);
   slow_hosts(scenario, graph);
   graph.background = scenario.background.transfers;
   const std::string problem = check_task_graph(graph);
@@ -150,9 +150,17 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
   return simulation;
 }
 
+// Groups of an earlier step have layouts, which hold for ranks in these places only.
+void Simulation::lay_out(const Scenario& scenario, const std::vector<RankPosition>& known, FoldMode mode) {
+  TaskGraph& graph = step_.plan.graph;
+  std::vector<RankPosition> places = places_of_ranks(scenario, graph);
+  if (!are_groups_laid_out(graph) || places != known) lay_out_groups(graph, places);
+  if (mode == FoldMode::kTimesOnly) step_.places = std::move(places);
+}
+
 // The controller knows all pairs of the job.
 void Simulation::plan_paths() {
-  const Footprint footprint = make_footprint(plan_.graph, asked_by_run(*this));
+  const Footprint footprint = make_footprint(step_.plan.graph, asked_by_run(*this));
   std::vector<network_models::CentralRouter::Pair> pairs;
   for (std::size_t rank = 0; rank + 1 < footprint.first_edge.size(); ++rank) {
     for (const Edge& edge : footprint.edges_of(RankId(rank))) {
@@ -178,7 +186,7 @@ void Simulation::plan_paths() {
 FarthestPairs* Simulation::farthest_pairs(const Scenario& scenario) const {
   const bool estimates = overheads_.known != nullptr && overheads_.known->accuracy() == OverheadAccuracy::kInterpolated;
   const bool equal = scenario.cluster.nic_set_of_host.empty() && fault_schedule_.empty();
-  return estimates && equal && !plan_.graph.sharing.on() ? &overheads_.known->farthest() : nullptr;
+  return estimates && equal && !step_.plan.graph.sharing.on() ? &overheads_.known->farthest() : nullptr;
 }
 
 void Simulation::fold(const Scenario& scenario, FoldMode mode, std::optional<Folding> known) {
@@ -191,7 +199,7 @@ void Simulation::fold(const Scenario& scenario, FoldMode mode, std::optional<Fol
   if (!scenario.simulate.network->max_min) link_kinds_ = network_models::link_kinds(network_.fabric);
   if (mode != FoldMode::kNoFold) {
     const bool alone = mode == FoldMode::kTimesOnly && !scenario.simulate.network->shares_links;
-    folded_.fold({.graph = plan_.graph,
+    folded_.fold({.graph = step_.plan.graph,
                   .choosers = asked_by_run(*this),
                   .router = router,
                   .faults = fault_schedule_,
@@ -203,7 +211,7 @@ void Simulation::fold(const Scenario& scenario, FoldMode mode, std::optional<Fol
                   .gpus = network_.fabric.gpus().size()},
                  std::move(known));
   }
-  if (mode == FoldMode::kNoFold) folded_.leave_unfolded(plan_.graph.rank_count(), router.capacities().size());
+  if (mode == FoldMode::kNoFold) folded_.leave_unfolded(step_.plan.graph.rank_count(), router.capacities().size());
   if (!link_kinds_.empty()) link_kinds_ = kinds_of_classes(link_kinds_, folding().links);
 }
 

@@ -42,6 +42,8 @@ struct KeptFindings {
   PairPaths pairs;                      // with numbers of these overheads
   bool cores_are_idle = false;          // no other steps are simulated meanwhile: overheads are found on all cores
   std::optional<Folding> folding;       // of a step with the same classes of ranks, but other cycles left out
+  workload::KnownGroups groups;
+  std::vector<RankPosition> places;     // of the ranks of these groups
 };
 
 // Owned members that refer to each other: not movable.
@@ -66,14 +68,17 @@ class Simulation {
             .folds = std::move(folded_).take_memory(),
             .overheads = overheads_.known,
             .pairs = std::move(overheads_.pairs),
-            .folding = std::nullopt};
+            .folding = std::nullopt,
+            .groups = {},
+            .places = std::move(step_.places)};
   }
+  [[nodiscard]] workload::StepPlan& plan_to_take() && { return step_.plan; }
   [[nodiscard]] Folding take_folding() && { return std::move(folded_).take_folding(); }
 
   [[nodiscard]] const network_models::Network& network() const { return network_; }
   // The router of the simulation: of link classes when folded.
   [[nodiscard]] const Router& router() const { return is_folded() ? *folded_.router() : *network_.router; }
-  [[nodiscard]] const workload::StepPlan& plan() const { return plan_; }
+  [[nodiscard]] const workload::StepPlan& plan() const { return step_.plan; }
   [[nodiscard]] const CollectiveChooser& chooser() const { return choices_->steps(); }
   // The same as a run in steps carries them out.
   [[nodiscard]] const CollectiveChooser& steps() const { return rung_->steps(); }
@@ -117,7 +122,12 @@ class Simulation {
     KnownOverheads* known = nullptr;  // null: its own
     PairPaths pairs;
   };
+  struct Step {
+    workload::StepPlan plan;
+    std::vector<RankPosition> places;  // of its ranks, where the next step may have the same
+  };
   Simulation();
+  void lay_out(const Scenario& scenario, const std::vector<RankPosition>& known, FoldMode mode);
   void wire_rungs(const Scenario& scenario);
   void plan_paths();
   [[nodiscard]] FarthestPairs* farthest_pairs(const Scenario& scenario) const;
@@ -127,7 +137,7 @@ class Simulation {
   network_models::FaultSchedule fault_schedule_;
   network_models::FaultPaths fault_paths_;
   std::vector<network_models::LinkKind> link_kinds_;
-  workload::StepPlan plan_;
+  Step step_;
   std::unique_ptr<CollectiveChoices> choices_;
   Overheads overheads_;
   std::unique_ptr<CollectiveRung> rung_;

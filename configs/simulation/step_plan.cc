@@ -10,7 +10,7 @@
 namespace ringwright::configs {
 
 workload::StepPlan plan_step(const Scenario& scenario, workload::Passes passes, Checkpointing checkpointing,
-                             OuterStep outer_step) {
+                             OuterStep outer_step, workload::KnownGroups* known) {
   const bool saves = scenario.checkpoint && checkpointing == Checkpointing::kAsGiven;
   if (saves) passes = workload::Passes::kAsSegments;
   workload::StepPlan plan;
@@ -26,7 +26,7 @@ workload::StepPlan plan_step(const Scenario& scenario, workload::Passes passes, 
     workload::TrainingOptions training = scenario.job.training;
     training.local_sgd.meets = training.local_sgd.on() && outer_step == OuterStep::kInEveryStep;
     plan = workload::build_step({.shape = scenario.job.model, .training = training, .parallel = scenario.job.parallel},
-                                passes);
+                                passes, known);
     workload::partition_step(plan, scenario.job.partition, scenario.cluster.host.gpus);
   }
   if (saves) {

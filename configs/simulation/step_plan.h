@@ -15,10 +15,11 @@ enum class Checkpointing { kAsGiven, kLeftOut };
 enum class OuterStep { kLeftOut, kInEveryStep };
 
 // With as many iterations as the scenario simulates. Traces are the same for all `passes`; a step with a checkpoint
-// leaves no cycles out.
+// leaves no cycles out. `known`: as of build_step().
 [[nodiscard]] workload::StepPlan plan_step(const Scenario& scenario,
                                            workload::Passes passes = workload::Passes::kAsSegments,
                                            Checkpointing checkpointing = Checkpointing::kAsGiven,
-                                           OuterStep outer_step = OuterStep::kLeftOut);
+                                           OuterStep outer_step = OuterStep::kLeftOut,
+                                           workload::KnownGroups* known = nullptr);
 
 }  // namespace ringwright::configs

@@ -226,6 +226,12 @@ Dimension world_dimension(std::string name, std::size_t rank_count) {
   return dimension;
 }
 
+bool are_groups_laid_out(const TaskGraph& graph) {
+  return graph.layouts.size() > 0 && std::ranges::all_of(graph.dimensions, [](const Dimension& dimension) {
+           return dimension.layout_of_group.size() == dimension.groups.size();
+         });
+}
+
 void lay_out_groups(TaskGraph& graph, const std::vector<RankPosition>& place_of_rank) {
   CHECK(place_of_rank.size() == graph.rank_count(), "one position per rank");
   // Shapes are few and groups many: key each shape by hosts (numbered in order of appearance), GPU positions, NICs and

@@ -209,9 +209,12 @@ struct RankPosition {
   int nic_set = 0;    // as in GroupLayout
   int nics = 0;       // of the host, where all-reduces are planned around some of them
   int nics_lost = 0;  // a bit for each, by its number below 16
+  friend bool operator==(const RankPosition&, const RankPosition&) = default;
 };
 
-// Fills `layouts` and every dimension's layout_of_group from the positions of the ranks.
+// Whether `layouts` and every dimension's layout_of_group are there, of an earlier step.
+[[nodiscard]] bool are_groups_laid_out(const TaskGraph& graph);
+// Fills them from the positions of the ranks.
 void lay_out_groups(TaskGraph& graph, const std::vector<RankPosition>& place_of_rank);
 
 // Makes the dimension's index_in_group and group_of from its groups.

@@ -60,13 +60,16 @@ class Likeness {
     const std::size_t calls = traffic_.of_program[program].calls[number];
     Numbering costs;
     Numbering pairings;
-    numbers_.push_back(calls);
     for (const std::uint32_t layout : ranks_.layouts(program, number)) {
       const KindPattern& pattern = patterns_.of_layout(layout, calls, kinds_);
       const MemberPattern& all = pattern.all;
-      numbers_.push_back((all.everyone ? 1U : 0U) + (all.only_meets ? 2U : 0U) + (all.costs != 0 ? 4U : 0U));
+      const bool alone = std::ranges::all_of(pattern.edges, [](const auto& edges) { return edges.empty(); });
+      numbers_.push_back((all.everyone ? 1U : 0U) + (all.only_meets ? 2U : 0U) + (all.costs != 0 ? 4U : 0U) +
+                         (alone ? 8U : 0U));
       numbers_.push_back(costs.of(all.costs));
       numbers_.push_back(pairings.of(all.pairing));
+      if (alone) continue;
+      numbers_.push_back(calls);
       std::vector<bool>::reference seen = layouts_seen_[calls * graph_.layouts.size() + layout];
       if (!seen) add_edges(pattern);
       seen = true;

@@ -69,6 +69,8 @@ class RankLayout {
   // Stages i and p-1-i, which hold the same model chunks when microbatches enter from both ends.
   [[nodiscard]] Dimension mirror_dimension() const;
 
+  friend bool operator==(const RankLayout&, const RankLayout&) = default;
+
  private:
   void advance(RankCoordinates& at) const;  // to those of the next rank
   // Ranks with the same key form a group, in ascending order; groups are of one size.

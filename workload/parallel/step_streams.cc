@@ -199,6 +199,12 @@ StepStreams make_streams(const ModelShape& shape, const ParallelOptions& paralle
   return streams_of(RankLayout(parallel), shape, parallel);
 }
 
+StepStreams make_streams(const ModelShape& shape, const ParallelOptions& parallel, KnownGroups& known,
+                         GroupLayouts& layouts) {
+  StepStreams streams = streams_without_groups(shape, parallel);
+  return known.give(parallel, streams.dimensions, layouts) ? std::move(streams) : make_streams(shape, parallel);
+}
+
 StepStreams streams_without_groups(const ModelShape& shape, const ParallelOptions& parallel) {
   if (!parallel.meshes.empty()) return streams_of_meshes(shape, parallel);
   return streams_of(RankLayout(parallel, ListedRanks::kNone), shape, parallel);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "workload/layout/known_groups.h"
 #include "workload/layout/rank_layout.h"
 #include "workload/parallel/context.h"
 #include "workload/parallel/data.h"
@@ -35,6 +36,9 @@ struct StepStreams {
 
 // With meshes, dimensions are those of all stages, and streams those that some stage uses.
 [[nodiscard]] StepStreams make_streams(const ModelShape& shape, const ParallelOptions& parallel);
+// The same with the groups of an earlier step, and their layouts, where they are equal.
+[[nodiscard]] StepStreams make_streams(const ModelShape& shape, const ParallelOptions& parallel, KnownGroups& known,
+                                       GroupLayouts& layouts);
 // The same streams; the dimensions have no groups, which take the most time.
 [[nodiscard]] StepStreams streams_without_groups(const ModelShape& shape, const ParallelOptions& parallel);
 // The number of its dimensions with communicators: without that of copies between a GPU and its host. Cheap, since no

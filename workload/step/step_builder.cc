@@ -180,10 +180,12 @@ class ReplicaWriter {
 
 }  // namespace
 
-StepPlan build_step(const StepInputs& inputs, Passes passes) {
+StepPlan build_step(const StepInputs& inputs, Passes passes, KnownGroups* known) {
   if (!inputs.parallel.meshes.empty()) return build_meshed_step(inputs, passes);
   StepPlan plan;
-  StepStreams streams = make_streams(inputs.shape, inputs.parallel);
+  StepStreams streams = known != nullptr
+                            ? make_streams(inputs.shape, inputs.parallel, *known, plan.graph.layouts)
+                            : make_streams(inputs.shape, inputs.parallel);
   GraphTables tables;
   const Variants variants = variants_of(inputs, streams);
   const ReplicaKinds replicas = kinds_of_replicas(inputs);

@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "core/plan/task_graph.h"
+#include "workload/layout/known_groups.h"
 #include "workload/options/step_inputs.h"
 
 namespace ringwright::workload {
 
 struct StepPlan {
-  TaskGraph graph;                // without layouts: lay_out_groups adds them
+  TaskGraph graph;                // without layouts, which lay_out_groups adds, or with those of known groups
   std::int64_t parameters = 0;    // of the model as published
   std::int64_t tokens = 0;        // in a training step
   std::int64_t microbatches = 0;  // per replica
@@ -32,6 +33,8 @@ struct StepPlan {
 // programs of all stages repeat in equal cycles, most of those are left out of the graph (CyclesKept), but not of the
 // plan's totals.
 enum class Passes { kAsSegments, kWrittenOut, kFewCycles, kManyCycles };
-[[nodiscard]] StepPlan build_step(const StepInputs& inputs, Passes passes = Passes::kAsSegments);
+// `known`: of an earlier step on the same machine, whose groups it takes over with their layouts; null: none.
+[[nodiscard]] StepPlan build_step(const StepInputs& inputs, Passes passes = Passes::kAsSegments,
+                                  KnownGroups* known = nullptr);
 
 }  // namespace ringwright::workload

@@ -15,12 +15,14 @@ bool ActivityLog::add_up(ClassId rank_class, const Span& span, ActivityTimes& ti
   ActivityMask mask = 0;
   TimePoint since = span.from;
   for (const Change& change : changes) {
+    const ActivityMask bit = ActivityMask{1} << change.bit;
+    const ActivityMask changed = (in_flight[change.bit] += change.by) > 0 ? mask | bit : mask & ~bit;
+    if (changed == mask) continue;
     if (change.at > since) {
       book(profiles, {.from = since, .to = change.at}, mask, time_in);
       since = change.at;
     }
-    const ActivityMask bit = ActivityMask{1} << change.bit;
-    mask = (in_flight[change.bit] += change.by) > 0 ? mask | bit : mask & ~bit;
+    mask = changed;
   }
   book(profiles, {.from = since, .to = span.to}, mask, time_in);
   for (const Whole& whole : whole_) {
