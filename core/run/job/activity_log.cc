@@ -4,17 +4,58 @@
 
 namespace ringwright {
 
+// The time in which any of the channels, all of one bit, has a message in flight.
+void ActivityLog::add_together(std::span<Channel> channels) {
+  Flight together;
+  bool any = false;
+  while (true) {
+    Channel* next = nullptr;
+    for (Channel& channel : channels) {
+      if (channel.flights.empty()) continue;
+      if (next == nullptr || channel.flights.front().begin < next->flights.front().begin) next = &channel;
+    }
+    if (next == nullptr) break;
+    const Flight flight = next->flights.front();
+    next->flights = next->flights.subspan(1);
+    if (any && flight.begin <= together.end) {
+      together.end = std::max(together.end, flight.end);
+      continue;
+    }
+    if (any) add(flights_, channels.front().bit, together);
+    together = flight;
+    any = true;
+  }
+  if (any) add(flights_, channels.front().bit, together);
+}
+
+// What changes at one moment may do so in any order: no time passes.
+void ActivityLog::put_in_order(OfClass& of_class) {
+  std::ranges::sort(of_class.changes, {}, &Change::at);
+  std::ranges::sort(of_class.channels, {}, &Channel::bit);
+  in_order_ = of_class.changes;
+  for (auto first = of_class.channels.begin(); first != of_class.channels.end();) {
+    const auto last = std::ranges::find_if(first, of_class.channels.end(),
+                                           [first](const Channel& channel) { return channel.bit != first->bit; });
+    flights_.clear();
+    add_together({first, last});
+    const auto middle = static_cast<std::ptrdiff_t>(in_order_.size());
+    in_order_.insert(in_order_.end(), flights_.begin(), flights_.end());
+    std::ranges::inplace_merge(in_order_, in_order_.begin() + middle, {}, &Change::at);
+    first = last;
+  }
+}
+
 bool ActivityLog::add_up(ClassId rank_class, const Span& span, ActivityTimes& time_in) {
-  auto& [changes, profiles] = of_class_[rank_class.index()];
-  // What changes at one moment may do so in any order: no time passes.
-  std::ranges::sort(changes, {}, &Change::at);
-  if (!changes.empty() && changes.back().at > span.to) return false;
+  OfClass& of_class = of_class_[rank_class.index()];
+  const std::vector<Part>& profiles = of_class.profiles;
+  put_in_order(of_class);
+  if (!in_order_.empty() && in_order_.back().at > span.to) return false;
   part_ = 0;
   whole_.clear();
   std::vector<std::int32_t> in_flight(1 + dimensions_, 0);
   ActivityMask mask = 0;
   TimePoint since = span.from;
-  for (const Change& change : changes) {
+  for (const Change& change : in_order_) {
     const ActivityMask bit = ActivityMask{1} << change.bit;
     const ActivityMask changed = (in_flight[change.bit] += change.by) > 0 ? mask | bit : mask & ~bit;
     if (changed == mask) continue;

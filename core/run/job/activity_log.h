@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/base/ids.h"
@@ -19,7 +20,15 @@ class ActivityLog {
 
   void add_compute(ClassId rank_class, TimePoint begin, TimePoint end) { add(rank_class, 0, begin, end); }
   void add_communication(ClassId rank_class, DimensionId dimension, TimePoint begin, TimePoint end) {
-    add(rank_class, 1 + dimension.index(), begin, end);
+    add(rank_class, bit_of(dimension), begin, end);
+  }
+  struct Flight {
+    TimePoint begin;
+    TimePoint end;
+  };
+  // The messages of a channel at one of its ends, in the order in which they begin; they must outlive the log.
+  void add_flights(ClassId rank_class, DimensionId dimension, std::span<const Flight> flights) {
+    of_class_[rank_class.index()].channels.push_back({.bit = bit_of(dimension), .flights = flights});
   }
   // The activities of the profile from `begin` on; in order, one after another. The profile must outlive the log.
   void add_profile(ClassId rank_class, const ActivityProfile& profile, TimePoint begin) {
@@ -50,16 +59,26 @@ class ActivityLog {
     ActivityMask mask = 0;
     std::int64_t times = 0;
   };
+  struct Channel {
+    std::uint32_t bit = 0;
+    std::span<const Flight> flights;
+  };
   struct OfClass {
     std::vector<Change> changes;
     std::vector<Part> profiles;
+    std::vector<Channel> channels;
   };
 
-  void add(ClassId rank_class, std::size_t bit, TimePoint begin, TimePoint end) {
-    std::vector<Change>& changes = of_class_[rank_class.index()].changes;
-    changes.push_back({.at = begin, .bit = static_cast<std::uint32_t>(bit), .by = 1});
-    changes.push_back({.at = end, .bit = static_cast<std::uint32_t>(bit), .by = -1});
+  [[nodiscard]] static std::uint32_t bit_of(DimensionId dimension) { return 1 + dimension.value; }
+  void add(ClassId rank_class, std::uint32_t bit, TimePoint begin, TimePoint end) {
+    add(of_class_[rank_class.index()].changes, bit, {.begin = begin, .end = end});
   }
+  static void add(std::vector<Change>& changes, std::uint32_t bit, const Flight& flight) {
+    changes.push_back({.at = flight.begin, .bit = bit, .by = 1});
+    changes.push_back({.at = flight.end, .bit = bit, .by = -1});
+  }
+  void add_together(std::span<Channel> channels);
+  void put_in_order(OfClass& of_class);
   void book(const std::vector<Part>& profiles, const Span& span, ActivityMask mask, ActivityTimes& time_in);
   void count_whole(const ActivityProfile& profile, ActivityMask mask);
 
@@ -67,6 +86,8 @@ class ActivityLog {
   std::vector<OfClass> of_class_;
   std::size_t part_ = 0;       // of add_up: the first profile that is not over
   std::vector<Whole> whole_;   // of add_up
+  std::vector<Change> in_order_;  // the same: all changes
+  std::vector<Change> flights_;   // those of channels
 };
 
 }  // namespace ringwright

@@ -34,7 +34,7 @@ std::optional<TimedMessages::End> TimedMessages::make(ClassId rank_class, const 
        .from = sends ? own : message.peer,
        .to = sends ? message.peer : own,
        .number = message.channel,
-       .arrivals = {}});
+       .flights = {}});
   const std::optional<Duration> takes = sends ? time_of(rank_class, task) : Duration();
   if (!channel || !takes) return std::nullopt;
   return End{.kind = task.kind,
@@ -58,6 +58,17 @@ std::optional<std::uint32_t> TimedMessages::channel_between(const Channel& ends)
   }
   channels_.push_back(ends);
   return static_cast<std::uint32_t>(channels_.size() - 1);
+}
+
+// On one stream they begin one after another.
+void TimedMessages::note(ActivityLog& log) {
+  for (Channel& channel : channels_) {
+    if (!std::ranges::is_sorted(channel.flights, {}, &ActivityLog::Flight::begin)) {
+      std::ranges::sort(channel.flights, {}, &ActivityLog::Flight::begin);
+    }
+    log.add_flights(channel.sender, channel.dimension, channel.flights);
+    log.add_flights(channel.receiver, channel.dimension, channel.flights);
+  }
 }
 
 std::optional<Duration> TimedMessages::time_of(ClassId rank_class, const Task& task) const {

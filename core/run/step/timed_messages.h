@@ -8,6 +8,7 @@
 
 #include "core/ports/call_overhead.h"
 #include "core/ports/network_model.h"
+#include "core/run/job/activity_log.h"
 #include "core/run/job/job_groups.h"
 
 namespace ringwright {
@@ -33,16 +34,22 @@ class TimedMessages {
   // The end of a task of this class; null: its times are not known, or the two ends do not stand for each other.
   [[nodiscard]] const End* find(ClassId rank_class, const Task& task);
 
-  // The next message of the channel arrives then.
-  void send(const End& end, TimePoint arrives) { channels_[end.channel].arrivals.push_back(arrives); }
+  // The next message of the channel leaves then; the moment at which it arrives.
+  TimePoint send(const End& end, TimePoint at) {
+    channels_[end.channel].flights.push_back({.begin = at, .end = at + end.takes});
+    return at + end.takes;
+  }
   // The number of the next receive.
   [[nodiscard]] std::uint32_t next(const End& end) const { return channels_[end.channel].received; }
   void receive(const End& end) { ++channels_[end.channel].received; }
-  // When a message arrives, once it has been sent.
-  [[nodiscard]] std::optional<TimePoint> arrival(std::uint32_t channel, std::uint32_t number) const {
-    const std::vector<TimePoint>& arrivals = channels_[channel].arrivals;
-    return number < arrivals.size() ? std::optional(arrivals[number]) : std::nullopt;
+  // When a message arrives; before it has been sent: kNotSent, and no optional, which GCC assembles in memory.
+  static constexpr TimePoint kNotSent{Duration(-1)};
+  [[nodiscard]] TimePoint arrival(std::uint32_t channel, std::uint32_t number) const {
+    const std::vector<ActivityLog::Flight>& flights = channels_[channel].flights;
+    return number < flights.size() ? flights[number].end : kNotSent;
   }
+  // All messages, at both their ends.
+  void note(ActivityLog& log);
 
  private:
   // From one class to another.
@@ -53,7 +60,7 @@ class TimedMessages {
     int from = 0;  // index of the sender in its group
     int to = 0;    // of the receiver
     std::uint8_t number = 0;
-    std::vector<TimePoint> arrivals;  // in the order of sends
+    std::vector<ActivityLog::Flight> flights;  // in the order of sends
     std::uint32_t received = 0;
   };
   [[nodiscard]] std::optional<std::uint32_t> channel_between(const Channel& ends);

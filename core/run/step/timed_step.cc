@@ -100,12 +100,12 @@ bool TimedStep::end_iteration(ClassId c) {
   if (own.open_calls > 0) return false;
   for (; own.open_receives < own.receives.size(); ++own.open_receives) {
     const Receive& receive = own.receives[own.open_receives];
-    const std::optional<TimePoint> arrival = messages_.arrival(receive.channel, receive.number);
-    if (!arrival) {
+    const TimePoint arrival = messages_.arrival(receive.channel, receive.number);
+    if (arrival == kNotKnown) {
       own.awaited = receive.channel;
       return false;
     }
-    own.last_end = std::max({own.last_end, *arrival, receive.earliest});
+    own.last_end = std::max({own.last_end, arrival, receive.earliest});
   }
   unknown_ = unknown_ || is_beyond_clock(own.last_end);
   TimePoint& end = totals_.iteration_end[static_cast<std::size_t>(own.iteration)];
@@ -120,43 +120,43 @@ bool TimedStep::end_iteration(ClassId c) {
   return true;
 }
 
-std::optional<TimePoint> TimedStep::end_of_pending(Progress& own, std::uint32_t task) const {
+TimePoint TimedStep::end_of_pending(Progress& own, std::uint32_t task) const {
   std::int64_t& end = own.ends[task];
   own.awaited.reset();
-  if (end == kOpen) return std::nullopt;
+  if (end == kOpen) return kNotKnown;
   const Receive& receive = own.receives[static_cast<std::size_t>(kOpen - 1 - end)];
-  const std::optional<TimePoint> arrival = messages_.arrival(receive.channel, receive.number);
-  if (!arrival) {
+  const TimePoint arrival = messages_.arrival(receive.channel, receive.number);
+  if (arrival == kNotKnown) {
     own.awaited = receive.channel;
-    return std::nullopt;
+    return kNotKnown;
   }
-  const TimePoint at = std::max(*arrival, receive.earliest);
+  const TimePoint at = std::max(arrival, receive.earliest);
   end = at.since_start().count();
   return at;
 }
 
-// When its stream and everything that it depends on are free; empty: not known yet.
-std::optional<TimePoint> TimedStep::ready(Progress& own, std::uint32_t task) const {
+// When its stream and everything that it depends on are free.
+TimePoint TimedStep::ready(Progress& own, std::uint32_t task) const {
   const Task& entry = own.program->tasks[task];
   TimePoint at = own.began;
   const std::uint32_t* const dependencies = own.program->dependencies.data() + entry.first_dependency;
   for (std::uint32_t d = 0; d < entry.dependency_count; ++d) {
-    std::int64_t& end = own.ends[dependencies[d]];
-    if (end < 0 && !end_of_pending(own, dependencies[d])) return std::nullopt;
-    at = std::max(at, TimePoint(Duration(end)));
+    const TimePoint end = end_of(own, dependencies[d]);
+    if (end == kNotKnown) return kNotKnown;
+    at = std::max(at, end);
   }
   if (entry.stream == kNoStream || own.last_on_stream[entry.stream] == kNoTask) return at;
-  const std::optional<TimePoint> end = end_of(own, own.last_on_stream[entry.stream]);
-  return end ? std::optional(std::max(at, *end)) : std::nullopt;
+  const TimePoint end = end_of(own, own.last_on_stream[entry.stream]);
+  return end == kNotKnown ? kNotKnown : std::max(at, end);
 }
 
 bool TimedStep::pass(ClassId c, std::uint32_t task) {
   Progress& own = progress_[c.index()];
-  const std::optional<TimePoint> at = ready(own, task);
-  if (!at) return false;
+  const TimePoint at = ready(own, task);
+  if (at == kNotKnown) return false;
   const Task& entry = own.program->tasks[task];
-  if (entry.kind == TaskKind::kReceive) return pass_receive(c, task, *at);
-  const TimePoint begin = resumed(c, task, *at);
+  if (entry.kind == TaskKind::kReceive) return pass_receive(c, task, at);
+  const TimePoint begin = resumed(c, task, at);
   const Duration computing = entry.kind == TaskKind::kCompute ? compute_time(c, entry) : Duration();
   switch (entry.kind) {
     case TaskKind::kReceive: break;
@@ -185,15 +185,15 @@ bool TimedStep::pass_receive(ClassId c, std::uint32_t task, TimePoint at) {
     return false;
   }
   const std::uint32_t number = messages_.next(*end);
-  const std::optional<TimePoint> arrival = messages_.arrival(end->channel, number);
-  if (options_.host_awaits_receives && !arrival) {
+  const TimePoint arrival = messages_.arrival(end->channel, number);
+  if (options_.host_awaits_receives && arrival == kNotKnown) {
     own.awaited = end->channel;
     return false;
   }
   const TimePoint earliest = issued(c, task, at, Duration());
   messages_.receive(*end);
-  if (arrival) {
-    end_task(own, task, std::max(*arrival, earliest));
+  if (arrival != kNotKnown) {
+    end_task(own, task, std::max(arrival, earliest));
     const TimePoint ended(Duration(own.ends[task]));
     if (host_.ended(c, task, ended)) note_host(own, task, ended);
   } else {
@@ -213,10 +213,7 @@ void TimedStep::pass_send(ClassId c, std::uint32_t task, TimePoint at) {
     unknown_ = true;
     return;
   }
-  const TimePoint arrives = at + end->takes;
-  messages_.send(*end, arrives);
-  log_.add_communication(c, entry.dimension, at, arrives);
-  log_.add_communication(end->peer, entry.dimension, at, arrives);
+  const TimePoint arrives = messages_.send(*end, at);
   totals_.sent[c.index()][entry.dimension.index()] += inputs_.graph.messages[entry.detail].bytes;
   ++totals_.started[c.index()];
   end_task(own, task, arrives);
@@ -314,6 +311,7 @@ std::optional<RunResult> TimedStep::take_result() {
   RunRecord& record = result.record;
   record.dimension_count = inputs_.graph.dimensions.size();
   record.time_in.resize(progress_.size());
+  messages_.note(log_);
   for (std::size_t c = 0; c < progress_.size(); ++c) {
     const TimePoint end = progress_[c].last_end;
     if (!log_.add_up(ClassId(c), {.from = totals_.counts_from[c], .to = end}, record.time_in[c])) return std::nullopt;

@@ -80,13 +80,14 @@ class TimedStep {
   void wake(ClassId c);
   void advance(ClassId c);
   [[nodiscard]] bool end_iteration(ClassId c);
-  // Empty: not known yet; then the own knows what it waits for.
-  [[nodiscard]] std::optional<TimePoint> end_of(Progress& own, std::uint32_t task) const {
+  // kNotKnown: not yet; then the own knows what it waits for.
+  static constexpr TimePoint kNotKnown = TimedMessages::kNotSent;
+  [[nodiscard]] TimePoint end_of(Progress& own, std::uint32_t task) const {
     const std::int64_t end = own.ends[task];
-    return end >= 0 ? std::optional(TimePoint(Duration(end))) : end_of_pending(own, task);
+    return end >= 0 ? TimePoint(Duration(end)) : end_of_pending(own, task);
   }
-  [[nodiscard]] std::optional<TimePoint> end_of_pending(Progress& own, std::uint32_t task) const;
-  [[nodiscard]] std::optional<TimePoint> ready(Progress& own, std::uint32_t task) const;
+  [[nodiscard]] TimePoint end_of_pending(Progress& own, std::uint32_t task) const;
+  [[nodiscard]] TimePoint ready(Progress& own, std::uint32_t task) const;
   // False: the class has to wait for others.
   [[nodiscard]] bool pass(ClassId c, std::uint32_t task);
   [[nodiscard]] bool pass_receive(ClassId c, std::uint32_t task, TimePoint at);
