@@ -5,6 +5,22 @@
 #include <utility>
 
 namespace ringwright::workload {
+namespace {
+
+struct Content {
+  std::uint32_t detail = 0;
+  std::uint32_t label = 0;
+};
+
+void write(Task& task, TaskKind kind, const CommStream& channel, const Content& content) {
+  task.kind = kind;
+  task.stream = channel.stream;
+  task.dimension = channel.dimension;
+  task.detail = content.detail;
+  task.label = content.label;
+}
+
+}  // namespace
 
 ProgramWriter::ProgramWriter(GraphTables& tables, std::string name) : tables_(tables) {
   program_.name = std::move(name);
@@ -20,22 +36,22 @@ void ProgramWriter::compute(SectionId section) {
   if (tables_.has_kernels(section)) pending_.push_back(section);
 }
 
-TaskIndex ProgramWriter::add(Task task, std::span<const TaskIndex> dependencies,
-                             std::optional<TaskIndex> computation) {
+Task& ProgramWriter::add(std::span<const TaskIndex> dependencies, TaskIndex computation) {
+  Task& task = program_.tasks.emplace_back();
   task.first_dependency = static_cast<std::uint32_t>(program_.dependencies.size());
-  task.dependency_count = static_cast<std::uint32_t>(dependencies.size()) + (computation ? 1 : 0);
-  program_.dependencies.insert(program_.dependencies.end(), dependencies.begin(), dependencies.end());
-  if (computation) program_.dependencies.push_back(*computation);
-  program_.tasks.push_back(task);
-  return static_cast<TaskIndex>(program_.tasks.size() - 1);
+  task.dependency_count = static_cast<std::uint32_t>(dependencies.size()) + (computation != kNoTask ? 1 : 0);
+  for (const TaskIndex before : dependencies) program_.dependencies.push_back(before);
+  if (computation != kNoTask) program_.dependencies.push_back(computation);
+  return task;
 }
 
 void ProgramWriter::flush() {
   if (pending_.empty()) return;
-  Task task{.kind = TaskKind::kCompute, .stream = kComputeStream};
-  task.detail = tables_.work(pending_, work_);
+  const std::uint32_t work = tables_.work(pending_, work_);
+  Task& task = add(waits_);
+  task.detail = work;
   task.label = label_;
-  last_compute_ = add(task, waits_);
+  last_compute_ = last();
   pending_.clear();
   clear_waits();
 }
@@ -45,83 +61,77 @@ void ProgramWriter::clear_waits() {
   passed_on_.clear();
 }
 
-TaskIndex ProgramWriter::issue(Task task) {
+Task& ProgramWriter::issue() {
   flush();
-  return add(task, waits_, last_compute_);
+  return add(waits_, last_compute_);
 }
 
 TaskIndex ProgramWriter::collective(const CommStream& channel, const CollectiveSpec& spec, std::string_view label) {
   if (communication_ == Communication::kOff) return kNoTask;
-  Task task{.kind = TaskKind::kCollective, .stream = channel.stream, .dimension = channel.dimension};
-  task.detail = tables_.collective(spec);
-  task.label = tables_.label(label);
-  return issue(task);
+  write(issue(), TaskKind::kCollective, channel, {.detail = tables_.collective(spec), .label = tables_.label(label)});
+  return last();
 }
 
 TaskIndex ProgramWriter::collective_after(const CommStream& channel, const CollectiveSpec& spec, std::string_view label,
                                           const std::vector<TaskIndex>& after) {
   if (communication_ == Communication::kOff) return kNoTask;
   flush();
-  Task task{.kind = TaskKind::kCollective, .stream = channel.stream, .dimension = channel.dimension};
-  task.detail = tables_.collective(spec);
-  task.label = tables_.label(label);
-  return add(task, after);
+  write(add(after), TaskKind::kCollective, channel,
+        {.detail = tables_.collective(spec), .label = tables_.label(label)});
+  return last();
 }
 
 TaskIndex ProgramWriter::send_after(const CommStream& channel, const MessageSpec& spec, std::string_view label,
                                     const std::vector<TaskIndex>& after) {
   if (communication_ == Communication::kOff) return kNoTask;
   flush();
-  Task task{.kind = TaskKind::kSend, .stream = channel.stream, .dimension = channel.dimension};
-  task.detail = tables_.message(spec);
-  task.label = tables_.label(label);
-  return add(task, after);
+  write(add(after), TaskKind::kSend, channel, {.detail = tables_.message(spec), .label = tables_.label(label)});
+  return last();
 }
 
 TaskIndex ProgramWriter::compute_on(StreamIndex stream, SectionId section, const std::string& name,
                                     const std::vector<TaskIndex>& after) {
   if (communication_ == Communication::kOff) return kNoTask;
   flush();
-  Task task{.kind = TaskKind::kCompute, .stream = stream};
-  task.detail = tables_.work({section}, name);
+  const std::uint32_t work = tables_.work({section}, name);
+  Task& task = add(after);
+  task.stream = stream;
+  task.detail = work;
   task.label = tables_.label(name);
-  return add(task, after);
+  return last();
 }
 
 std::vector<TaskIndex> ProgramWriter::last_computation() {
   flush();
-  return last_compute_ ? std::vector<TaskIndex>{*last_compute_} : std::vector<TaskIndex>();
+  return last_compute_ != kNoTask ? std::vector<TaskIndex>{last_compute_} : std::vector<TaskIndex>();
 }
 
 TaskIndex ProgramWriter::send(const CommStream& channel, const MessageSpec& spec, std::string_view label) {
   if (communication_ == Communication::kOff) return kNoTask;
-  Task task{.kind = TaskKind::kSend, .stream = channel.stream, .dimension = channel.dimension};
-  task.detail = tables_.message(spec);
-  task.label = tables_.label(label);
-  return issue(task);
+  write(issue(), TaskKind::kSend, channel, {.detail = tables_.message(spec), .label = tables_.label(label)});
+  return last();
 }
 
 TaskIndex ProgramWriter::pass_on(const CommStream& channel, const MessageSpec& spec, std::string_view label) {
   if (communication_ == Communication::kOff) return kNoTask;
   flush();
-  Task task{.kind = TaskKind::kSend, .stream = channel.stream, .dimension = channel.dimension};
-  task.detail = tables_.message(spec);
-  task.label = tables_.label(label);
-  if (channel.stream == kNoStream) return add(task, waits_, last_compute_);
-  auto last = std::ranges::find(passed_on_, channel.stream, &PassedOn::stream);
-  if (last == passed_on_.end()) last = passed_on_.insert(last, {.stream = channel.stream});
-  last->task = add(task, std::span(waits_).subspan(last->waits), last_compute_);
-  last->waits = waits_.size();
-  return last->task;
+  const Content content{.detail = tables_.message(spec), .label = tables_.label(label)};
+  std::size_t waited_for = 0;
+  if (channel.stream != kNoStream) {
+    auto before = std::ranges::find(passed_on_, channel.stream, &PassedOn::stream);
+    if (before == passed_on_.end()) before = passed_on_.insert(before, {.stream = channel.stream});
+    waited_for = std::exchange(before->waits, waits_.size());
+  }
+  write(add(std::span(waits_).subspan(waited_for), last_compute_), TaskKind::kSend, channel, content);
+  return last();
 }
 
 TaskIndex ProgramWriter::receive(const CommStream& channel, const MessageSpec& spec, std::string_view label) {
   if (communication_ == Communication::kOff) return kNoTask;
   flush();
-  Task task{.kind = TaskKind::kReceive, .stream = kNoStream, .dimension = channel.dimension};
-  task.detail = tables_.message(spec);
-  task.label = tables_.label(label);
-  return add(task, {});
+  write(add({}), TaskKind::kReceive, {.dimension = channel.dimension},
+        {.detail = tables_.message(spec), .label = tables_.label(label)});
+  return last();
 }
 
 void ProgramWriter::wait(TaskIndex task) {
@@ -132,13 +142,13 @@ void ProgramWriter::wait(TaskIndex task) {
 
 std::vector<TaskIndex> ProgramWriter::call_dependencies() const {
   std::vector<TaskIndex> dependencies = waits_;
-  if (last_compute_) dependencies.push_back(*last_compute_);
+  if (last_compute_ != kNoTask) dependencies.push_back(last_compute_);
   return dependencies;
 }
 
 ProgramWriter::CallShape ProgramWriter::call_shape() {
   flush();
-  return {.waits = waits_.size(), .follows_computation = last_compute_.has_value()};
+  return {.waits = waits_.size(), .follows_computation = last_compute_ != kNoTask};
 }
 
 void ProgramWriter::begin_segment() {
@@ -162,10 +172,11 @@ std::optional<std::uint32_t> ProgramWriter::end_segment() {
 
 void ProgramWriter::call(std::uint32_t segment) {
   flush();
-  Task task{.kind = TaskKind::kSegment, .stream = kComputeStream};
+  Task& task = add(waits_, last_compute_);
+  task.kind = TaskKind::kSegment;
   task.detail = segment;
   task.label = label_;
-  last_compute_ = add(task, waits_, last_compute_);
+  last_compute_ = last();
   clear_waits();
 }
 

@@ -78,10 +78,14 @@ class ProgramWriter {
   [[nodiscard]] Program finish(int stream_count);
 
  private:
+  static constexpr TaskIndex kNoTask = ~TaskIndex{0};
+
   void flush();
-  // Depends on these, and on the last computation if given.
-  TaskIndex add(Task task, std::span<const TaskIndex> dependencies, std::optional<TaskIndex> computation = {});
-  TaskIndex issue(Task task);
+  // A new task, which depends on these, and on the last computation if given: to be written where it stays, since a
+  // copy of what has just been written field by field waits for each of them.
+  Task& add(std::span<const TaskIndex> dependencies, TaskIndex computation = kNoTask);
+  Task& issue();
+  [[nodiscard]] TaskIndex last() const { return static_cast<TaskIndex>(program_.tasks.size() - 1); }
 
   void clear_waits();
   [[nodiscard]] std::vector<TaskIndex> call_dependencies() const;
@@ -90,8 +94,6 @@ class ProgramWriter {
   [[nodiscard]] bool all_begin_within() const;
   [[nodiscard]] Segment cut_segment();
 
-  static constexpr TaskIndex kNoTask = ~TaskIndex{0};
-
   GraphTables& tables_;
   Program program_;
   Communication communication_ = Communication::kOn;
@@ -99,10 +101,9 @@ class ProgramWriter {
   std::string work_;
   std::vector<SectionId> pending_;  // kernels that will be one task
   std::vector<TaskIndex> waits_;  // for the next task of the compute stream
-  std::optional<TaskIndex> last_compute_;
-  // The last message of a stream that was passed on since then, and how many of the first waits it follows.
+  TaskIndex last_compute_ = kNoTask;
+  // How many of the first waits the last message of a stream follows that was passed on since then.
   struct PassedOn {
-    TaskIndex task = 0;
     StreamIndex stream = kNoStream;
     std::size_t waits = 0;
   };
@@ -112,7 +113,7 @@ class ProgramWriter {
     TaskIndex begin = 0;
     std::size_t dependency = 0;
     std::vector<TaskIndex> waits;
-    std::optional<TaskIndex> last_compute;
+    TaskIndex last_compute = kNoTask;
     std::vector<TaskIndex> after;  // both
   };
   OpenSegment open_;
