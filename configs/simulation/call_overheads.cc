@@ -257,12 +257,12 @@ Duration CallOverheads::known_kernel_time(const CollectiveCall& call, const Know
 
 // A formula uses the wires of the job's own groups, so that its overhead is not that of all groups with such kernels.
 Duration CallOverheads::beyond_formula(const CollectiveCall& call) const {
-  const auto [entry, is_new] = asked_.try_emplace({call.layout, call.dimension, call.kind, call.bytes, call.root});
-  if (!is_new || inputs_.channels.chooser.choose(call).algorithm == nullptr) return entry->second;
+  const auto [overhead, is_new] = (inputs_.asked != nullptr ? *inputs_.asked : asked_).ask(call);
+  if (!is_new || inputs_.channels.chooser.choose(call).algorithm == nullptr) return overhead;
   CollectiveCall played = call;
   played.layout = &layout_to_play(*call.layout);
   const Duration kernels = known_kernel_time(played, key_of(played));
-  return entry->second = std::max(Duration(), kernels - inputs_.formula->time(call));
+  return overhead = std::max(Duration(), kernels - inputs_.formula->time(call));
 }
 
 Duration CallOverheads::of(const CollectiveCall& call) const {
@@ -270,10 +270,10 @@ Duration CallOverheads::of(const CollectiveCall& call) const {
   if (inputs_.channels.chooser.choose(call).algorithm == nullptr) return {};
   CollectiveCall played = call;
   played.layout = &layout_to_play(*call.layout);
-  const auto [entry, is_new] = asked_.try_emplace({played.layout, call.dimension, call.kind, call.bytes, call.root});
-  if (!is_new) return entry->second;
+  const auto [overhead, is_new] = asked_.ask(played);
+  if (!is_new) return overhead;
   const KnownOverheads::Key key = key_of(played);
-  return entry->second = inputs_.known.overhead(key, [&] {
+  return overhead = inputs_.known.overhead(key, [&] {
     return std::max(Duration(), kernel_time(played, key) - alone(played, nullptr));
   });
 }

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "configs/simulation/asked_calls.h"
 #include "configs/simulation/interpolated_kernels.h"
 #include "configs/simulation/known_overheads.h"
 #include "configs/simulation/pair_paths.h"
@@ -48,6 +49,7 @@ class CallOverheads final : public CallOverhead {
     ChannelInputs channels;
     KnownOverheads& known;
     PairPaths* pairs = nullptr;  // of this network, known from earlier steps; null: none are
+    AskedCalls* asked = nullptr;  // the same of calls that are formulas
   };
   explicit CallOverheads(const Inputs& inputs);
   CallOverheads(const CallOverheads&) = delete;  // its parts refer to it
@@ -89,8 +91,7 @@ class CallOverheads final : public CallOverhead {
   mutable std::map<const GroupLayout*, const GroupLayout*> layout_to_play_;
   mutable std::deque<GroupLayout> layouts_;  // that are simulated
   mutable std::deque<TaskGraph> graphs_;     // all of them: choosers identify a layout by its address
-  // By layout (the simulated one, where calls are in steps), dimension, kind, bytes, root.
-  mutable std::map<std::tuple<const GroupLayout*, DimensionId, CollectiveKind, Bytes, int>, Duration> asked_;
+  mutable AskedCalls asked_;  // with simulated layouts where calls are in steps; else where no earlier ones are known
   mutable std::map<std::pair<Ends, Bytes>, Duration> asked_messages_;
   mutable std::map<Ends, std::uint64_t> number_of_ends_;
 };

@@ -140,7 +140,7 @@ CollectiveChoices::CollectiveChoices(const Scenario& scenario, const TaskGraph& 
                                          .fixed = scenario.comm.plan ? &*scenario.comm.plan : nullptr});
 }
 
-Diagnostics CollectiveChoices::check(const Scenario& scenario, const TaskGraph& graph,
+Diagnostics CollectiveChoices::check(const Scenario& scenario, const TaskGraph& graph, const AskedCalls& asked,
                                      std::vector<IgnoredKey>& ignored) const {
   const bool in_chunks = scenario.collectives.rung == collectives::Rung::kChunks;
   list_idle_graph(scenario, graph, ignored);
@@ -150,6 +150,7 @@ Diagnostics CollectiveChoices::check(const Scenario& scenario, const TaskGraph& 
   std::set<std::string> reported;
   EmptyChoices empty(scenario, nccl_);
   for_each_call(graph, [&](const CollectiveCall& call, std::uint32_t, std::uint64_t) {
+    if (asked.know(call)) return;
     const auto path_of_algorithm = [&] { return fmt::format("collectives.{}.algorithm", chooser_->dimension(call)); };
     const auto refuse = [&](const std::string& why) {
       if (why.empty() || !reported.insert(why).second) return;

@@ -10,6 +10,7 @@
 #include "collectives/chosen_kernels.h"
 #include "collectives/nccl/tuner.h"
 #include "configs/scenario/scenario.h"
+#include "configs/simulation/asked_calls.h"
 #include "core/base/diagnostic.h"
 #include "core/plan/task_graph.h"
 
@@ -29,8 +30,8 @@ class CollectiveChoices {
   [[nodiscard]] const collectives::NcclTuner& nccl() const { return nccl_; }
 
   // Algorithms that the user named and that cannot carry out a call of the plan; those whose kernels would have to
-  // count and do not exist are added to `ignored`.
-  [[nodiscard]] Diagnostics check(const Scenario& scenario, const TaskGraph& graph,
+  // count and do not exist are added to `ignored`. Calls that an earlier step has asked for are not examined again.
+  [[nodiscard]] Diagnostics check(const Scenario& scenario, const TaskGraph& graph, const AskedCalls& asked,
                                   std::vector<IgnoredKey>& ignored) const;
 
  private:

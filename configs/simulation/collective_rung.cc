@@ -58,7 +58,8 @@ void CollectiveRung::wire_overheads(const Inputs& inputs) {
                               .step_costs = scenario.collectives.step_costs,
                               .channels = {.chooser = inputs.choices.kernels(), .costs = scenario.comm.costs},
                               .known = inputs.known != nullptr ? *inputs.known : own_overheads_,
-                              .pairs = inputs.pairs});
+                              .pairs = inputs.pairs,
+                              .asked = inputs.asked});
   };
   overheads_ = beyond(steps());
   if (scalar_sums_) beyond_messages_ = beyond(inputs.choices.steps());

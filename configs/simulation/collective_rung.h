@@ -30,6 +30,7 @@ class CollectiveRung {
     MemberProgress progress = MemberProgress::kEach;
     KnownOverheads* known = nullptr;  // null: it finds them itself
     PairPaths* pairs = nullptr;       // as in CallOverheads
+    AskedCalls* asked = nullptr;      // the same
   };
   explicit CollectiveRung(const Inputs& inputs);
   CollectiveRung(const CollectiveRung&) = delete;

@@ -34,8 +34,8 @@ class Planner {
   explicit Planner(const Scenario& machine, KnownOverheads* known = nullptr)
       : machine_(machine), overheads_(known != nullptr ? known : &own_overheads_) {}
 
-  // Of a scenario with the same `cluster`: of the machine's own, for example, after its job was changed. Empty when the
-  // run does not end; mistakes when the configuration cannot be simulated.
+  // Of a scenario with the same `cluster`, `comm` and `collectives`: of the machine's own, for example, after its job
+  // was changed. Empty when the run does not end; mistakes when the configuration cannot be simulated.
   [[nodiscard]] Result<std::optional<Prediction>> predict(const Scenario& scenario);
 
  private:

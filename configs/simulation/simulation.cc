@@ -88,7 +88,8 @@ void Simulation::wire_rungs(const Scenario& scenario) {
                                                                   .choices = *choices_,
                                                                   .progress = progress_.progress,
                                                                   .known = overheads_.known,
-                                                                  .pairs = pairs});
+                                                                  .pairs = pairs,
+                                                                  .asked = &overheads_.asked});
   std::ranges::move(rung_->idle_files(step_.plan.graph), std::back_inserter(ignored_));
   if (!scenario.interference.counts) return;
   footprint_ = std::make_unique<GpuFootprint>(GpuFootprint::Inputs{.settings = scenario.interference,
@@ -112,7 +113,10 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
   std::unique_ptr<Simulation> simulation(new Simulation);
   simulation->folded_ = FoldedNetwork(std::move(kept.bottlenecks), std::move(kept.folds));
   simulation->overheads_.known = kept.overheads;
-  if (kept.overheads != nullptr) simulation->overheads_.pairs = std::move(kept.pairs);
+  if (kept.overheads != nullptr) {
+    simulation->overheads_.pairs = std::move(kept.pairs);
+    simulation->overheads_.asked = std::move(kept.asked);
+  }
   simulation->network_ = std::move(network);
   simulation->step_.plan = std::move(plan);
   TaskGraph& graph = simulation->step_.plan.graph;
@@ -130,7 +134,8 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
 
   simulation->choices_ = std::make_unique<CollectiveChoices>(
       scenario, graph, kept.overheads != nullptr ? &kept.overheads->graphs() : nullptr);
-  Diagnostics problems = simulation->choices_->check(scenario, graph, simulation->ignored_);
+  Diagnostics problems =
+      simulation->choices_->check(scenario, graph, simulation->overheads_.asked, simulation->ignored_);
   if (problems.has_errors()) return tl::unexpected(std::move(problems));
   simulation->progress_ = choose_progress(
       scenario, {.graph = graph, .chooser = simulation->chooser(), .router = *simulation->network_.router});
@@ -154,7 +159,10 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
 void Simulation::lay_out(const Scenario& scenario, const std::vector<RankPosition>& known, FoldMode mode) {
   TaskGraph& graph = step_.plan.graph;
   std::vector<RankPosition> places = places_of_ranks(scenario, graph);
-  if (!are_groups_laid_out(graph) || places != known) lay_out_groups(graph, places);
+  if (!are_groups_laid_out(graph) || places != known) {
+    lay_out_groups(graph, places);
+    overheads_.asked.clear();
+  }
   if (mode == FoldMode::kTimesOnly) step_.places = std::move(places);
 }
 

@@ -40,6 +40,7 @@ struct KeptFindings {
   FoldMemory folds;
   KnownOverheads* overheads = nullptr;  // outlives the simulation; null: it finds them itself
   PairPaths pairs;                      // with numbers of these overheads
+  AskedCalls asked;                     // of the groups below
   bool cores_are_idle = false;          // no other steps are simulated meanwhile: overheads are found on all cores
   std::optional<Folding> folding;       // of a step with the same classes of ranks, but other cycles left out
   workload::KnownGroups groups;
@@ -68,6 +69,7 @@ class Simulation {
             .folds = std::move(folded_).take_memory(),
             .overheads = overheads_.known,
             .pairs = std::move(overheads_.pairs),
+            .asked = std::move(overheads_.asked),
             .folding = std::nullopt,
             .groups = {},
             .places = std::move(step_.places)};
@@ -121,6 +123,7 @@ class Simulation {
   struct Overheads {
     KnownOverheads* known = nullptr;  // null: its own
     PairPaths pairs;
+    AskedCalls asked;
   };
   struct Step {
     workload::StepPlan plan;

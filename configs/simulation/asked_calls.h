@@ -1,0 +1,33 @@
+// Overheads of a step's calls, for the next step with the same groups: calls name their layouts by address, and groups
+// that are taken over keep these. Of one machine and one choice of algorithms.
+#pragma once
+
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "core/base/ids.h"
+#include "core/base/units.h"
+#include "core/plan/collective_call.h"
+
+namespace ringwright::configs {
+
+class AskedCalls {
+ public:
+  [[nodiscard]] bool know(const CollectiveCall& call) const { return overheads_.contains(key_of(call)); }
+  // Its overhead, and whether it is the first time that it is asked for: then it is to be set.
+  [[nodiscard]] std::pair<Duration&, bool> ask(const CollectiveCall& call) {
+    const auto [entry, is_new] = overheads_.try_emplace(key_of(call));
+    return {entry->second, is_new};
+  }
+  void clear() { overheads_.clear(); }
+
+ private:
+  using Key = std::tuple<const GroupLayout*, DimensionId, CollectiveKind, Bytes, int>;
+  [[nodiscard]] static Key key_of(const CollectiveCall& call) {
+    return {call.layout, call.dimension, call.kind, call.bytes, call.root};
+  }
+  std::map<Key, Duration> overheads_;
+};
+
+}  // namespace ringwright::configs
