@@ -99,10 +99,24 @@ std::string check_segment(const TaskGraph& graph, std::size_t number) {
   return {};
 }
 
+// Whether the groups hold every rank once, where it is said to be. Group by group, in the order of memory.
+bool holds_each_once(const Dimension& dimension, std::size_t ranks) {
+  std::size_t members = 0;
+  for (std::size_t group = 0; group < dimension.groups.size(); ++group) {
+    for (std::size_t index = 0; index < dimension.groups[group].size(); ++index) {
+      const std::size_t rank = dimension.groups[group][index].index();
+      if (rank >= ranks || dimension.group_of[rank] != group || dimension.index_in_group[rank] != index) return false;
+    }
+    members += dimension.groups[group].size();
+  }
+  return members == ranks;
+}
+
 std::string check_dimension(const Dimension& dimension, std::size_t ranks) {
   if (dimension.group_of.size() != ranks || dimension.index_in_group.size() != ranks) {
     return fmt::format("dimension '{}' does not cover all {} ranks", dimension.name, ranks);
   }
+  if (holds_each_once(dimension, ranks)) return {};
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     const std::uint32_t group = dimension.group_of[rank];
     const std::uint32_t index = dimension.index_in_group[rank];
