@@ -63,6 +63,24 @@ TEST(Planner, AChangedJobIsAnotherConfiguration) {
   EXPECT_GT((*planner.predict(scenario))->step_time.mean, before);
 }
 
+// Steps on the same ranks take over groups, their layouts and overheads of calls; those on others do not.
+TEST(Planner, TakesOverGroupsFromTheStepBefore) {
+  Scenario scenario = load(text_of("tp: 4, pp: 4, dp: auto", "alpha_beta", "closed_form, overhead: kernels"));
+  Planner planner(scenario);
+  for (const std::string parallel :
+       {"tp: 4, pp: 4", "tp: 4, pp: 4, zero: {stage: 1}", "tp: 4, pp: 4, schedule: interleaved-1f1b, virtual_stages: 2",
+        "tp: 2, pp: 8", "tp: 4, pp: 4, zero: {stage: 3}", "tp: 4, pp: 4, overlap_p2p_comm: true", "tp: 4, pp: 4"}) {
+    const Scenario changed = load(text_of(parallel + ", dp: auto", "alpha_beta", "closed_form, overhead: kernels"));
+    Planner fresh(changed);
+    const auto expected = fresh.predict(changed);
+    const auto found = planner.predict(changed);
+    ASSERT_TRUE(expected.has_value() && found.has_value()) << parallel;
+    EXPECT_EQ((*found)->step_time.mean, (*expected)->step_time.mean) << parallel;
+    EXPECT_EQ((*found)->everywhere.computing, (*expected)->everywhere.computing) << parallel;
+    EXPECT_EQ((*found)->everywhere.idle, (*expected)->everywhere.idle) << parallel;
+  }
+}
+
 // A refused configuration takes the network with it; the next one builds another.
 TEST(Planner, GoesOnAfterAMistake) {
   const Scenario good = load(text_of("tp: 8, pp: 2, dp: auto", "alpha_beta", "closed_form"));

@@ -1,8 +1,12 @@
 // Activities that were noted in any order add up as in the ledger, which hears of them in the order of time.
 #include "core/run/job/activity_log.h"
 
+#include <array>
+#include <vector>
+
 #include <gtest/gtest.h>
 
+#include "core/base/random.h"
 #include "core/run/job/activity_ledger.h"
 
 namespace ringwright::activity_log_test {
@@ -57,6 +61,45 @@ TEST(ActivityLog, LeavesOutTheWarmUp) {
   ActivityTimes time_in;
   EXPECT_TRUE(log.add_up(kClass, {.from = at(8_us), .to = at(13_us)}, time_in));
   EXPECT_EQ(time_in, (ActivityTimes{{0, 2_us}, {kComputing, 3_us}}));
+}
+
+// Random messages of three channels in two dimensions, some of which begin while others of their channel are in flight.
+TEST(ActivityLog, AddsUpMessagesOfChannelsAsOneByOne) {
+  constexpr std::array kDimensions = {DimensionId(0), DimensionId(0), DimensionId(1)};
+  const ActivityProfile pass = profile();
+  RandomStream random(1, "messages of channels");
+  for (int round = 0; round < 200; ++round) {
+    ActivityLog together(1, 2);
+    ActivityLog one_by_one(1, 2);
+    std::array<std::vector<ActivityLog::Flight>, 3> channels;
+    for (std::size_t c = 0; c < channels.size(); ++c) {
+      TimePoint begin;
+      for (std::uint64_t message = random.next_below(20); message > 0; --message) {
+        begin = begin + 1_us * static_cast<std::int64_t>(random.next_below(4));
+        const TimePoint end = begin + 1_us * static_cast<std::int64_t>(random.next_below(4));
+        channels[c].push_back({.begin = begin, .end = end});
+        one_by_one.add_communication(kClass, kDimensions[c], begin, end);
+      }
+      together.add_flights(kClass, kDimensions[c], channels[c]);
+    }
+    ActivityTimes of_channels;
+    ActivityTimes of_messages;
+    for (ActivityLog* const log : {&together, &one_by_one}) {
+      log->add_compute(kClass, at(1_us), at(3_us));
+      for (const Duration begin : {7_us, 20_us}) log->add_profile(kClass, pass, at(begin));
+      ActivityTimes& times = log == &together ? of_channels : of_messages;
+      ASSERT_TRUE(log->add_up(kClass, {.from = at(2_us), .to = at(100_us)}, times));
+    }
+    EXPECT_EQ(of_channels, of_messages) << "round " << round;
+  }
+}
+
+TEST(ActivityLog, ReportsAMessageThatOutlastsTheClass) {
+  ActivityLog log(1, 1);
+  const std::vector<ActivityLog::Flight> flights = {{.begin = at(1_us), .end = at(9_us)}};
+  log.add_flights(kClass, kData, flights);
+  ActivityTimes time_in;
+  EXPECT_FALSE(log.add_up(kClass, {.from = at(0_us), .to = at(8_us)}, time_in));
 }
 
 TEST(ActivityLog, ReportsAnActivityThatOutlastsTheClass) {
