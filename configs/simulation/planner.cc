@@ -34,10 +34,10 @@ Prediction tell(const Scenario& scenario, const Simulation& simulation, RunRecor
           .model_flop_utilisation = report.model_flop_utilisation};
 }
 
-// Steps whose calls and messages take known times are evaluated without events: all of a step's cycles for less than a
-// fifth of what the events of as many cost, so that up to a few times those that a plan keeps need not be left out.
+// Steps whose calls and messages take known times are evaluated without events, unless cycles are left out. A task then
+// costs about a third as much, its plan included, so that all of three times as many cycles cost no more.
 std::vector<workload::Passes> passes_of(const Scenario& scenario) {
-  constexpr std::int64_t kMostFills = 4;
+  constexpr std::int64_t kMostFills = 3;
   const Job& job = scenario.job;
   const bool without_events = scenario.collectives.rung == collectives::Rung::kClosedForm &&
                               !scenario.simulate.network->shares_links && !scenario.interference.counts;
