@@ -107,6 +107,12 @@ class Chosen final : public ChannelChooser {
   ChannelChoice choice_;
 };
 
+// Of a run in which so much time is left out.
+Duration end_of(const RunResult& run, Duration left_out) {
+  const Duration end = run.record.iteration_end.back().since_start();
+  return left_out < kClockEnd - end ? end + left_out : kClockEnd;
+}
+
 }  // namespace
 
 CallOverheads::CallOverheads(const Inputs& inputs)
@@ -125,9 +131,11 @@ Duration CallOverheads::alone(const CollectiveCall& call, const ChannelChooser* 
   if (hosts.empty()) hosts = hosts_like(*call.layout);
   const TaskGraph& graph = graphs_.emplace_back(graph_of(call, inputs_.per_host, hosts, inputs_.nic_set_of_host));
   const InDimension steps(inputs_.steps, call.dimension);
+  Duration left_out;
   const std::optional<ChannelInputs> channels =
-      kernels != nullptr ? std::optional(ChannelInputs{.chooser = *kernels, .costs = inputs_.channels.costs})
-                         : std::nullopt;
+      kernels != nullptr
+          ? std::optional(ChannelInputs{.chooser = *kernels, .costs = inputs_.channels.costs, .left_out = &left_out})
+          : std::nullopt;
   const Router& router = *inputs_.network.router;
   Choosers choosers(steps, kernels);
   choosers.members_together = kernels == nullptr && inputs_.progress == MemberProgress::kTogether;
@@ -147,7 +155,7 @@ Duration CallOverheads::alone(const CollectiveCall& call, const ChannelChooser* 
                                  .channels = channels ? &*channels : nullptr});
   if (run.outcome == RunOutcome::kClockRanOut) return kClockEnd;
   CHECK(run.outcome == RunOutcome::kFinished, "a call alone on a network without faults ends");
-  return run.record.iteration_end.back().since_start();
+  return end_of(run, left_out);
 }
 
 Duration CallOverheads::kernel_time(const CollectiveCall& call, const KnownOverheads::Key& key) const {
@@ -283,9 +291,11 @@ Duration CallOverheads::alone(const TaskGraph& graph, const Router& router, cons
   const auto network = inputs_.model.make({.engine = engine, .router = router});
   const FreeCompute compute;
   const RankClasses classes = identity_classes(graph.rank_count());
+  Duration left_out;
   const std::optional<ChannelInputs> channels =
-      kernels != nullptr ? std::optional(ChannelInputs{.chooser = *kernels, .costs = inputs_.channels.costs})
-                         : std::nullopt;
+      kernels != nullptr
+          ? std::optional(ChannelInputs{.chooser = *kernels, .costs = inputs_.channels.costs, .left_out = &left_out})
+          : std::nullopt;
   const RunResult run = execute({.engine = engine,
                                  .graph = graph,
                                  .classes = classes,
@@ -295,7 +305,7 @@ Duration CallOverheads::alone(const TaskGraph& graph, const Router& router, cons
                                  .channels = channels ? &*channels : nullptr});
   if (run.outcome == RunOutcome::kClockRanOut) return kClockEnd;
   CHECK(run.outcome == RunOutcome::kFinished, "a message alone arrives");
-  return run.record.iteration_end.back().since_start();
+  return end_of(run, left_out);
 }
 
 PairPaths::Pair CallOverheads::pair_between(RankId sender, RankId receiver) const {

@@ -22,9 +22,10 @@ constexpr Bytes kShareOfLine = literals::operator""_KiB(128);
 // Of its shortest line: the first one, twice and four times as many bytes.
 constexpr int kFirstSizesOfLine = 1 + 2 + 4;
 constexpr int kFirstHostsOfLine = 4;
-// Where a group is simulated for itself otherwise: from so many ranks on, and with slopes that may differ by more.
+// Where a group is simulated for itself otherwise: from so many ranks on. The time may be wrong by so much if the slope
+// changes once more by as much as between samples.
 constexpr int kThousands = 1024;
-constexpr double kNearlyStraight = 0.01;
+constexpr double kMostChange = 0.01;
 
 // Neighbours among 1 and 1.5 times the powers of two.
 struct SizeBracket {
@@ -48,9 +49,12 @@ Duration on_line(SizeAndTime first, SizeAndTime second, Bytes bytes) {
   return first.time + scale(second.time - first.time, ratio(bytes - first.size, second.size - first.size));
 }
 
-// Of three points, each at twice the distance of the one before.
-bool are_straight(Duration at, Duration at_double, Duration at_fourfold, double tolerance = kStraight) {
-  return std::abs(ratio(at_fourfold - at_double, (at_double - at) * 2) - 1.0) <= tolerance;
+// How much the slopes between three points differ, each at twice the distance of the one before.
+double bend(Duration at, Duration at_double, Duration at_fourfold) {
+  return std::abs(ratio(at_fourfold - at_double, (at_double - at) * 2) - 1.0);
+}
+bool are_straight(Duration at, Duration at_double, Duration at_fourfold) {
+  return bend(at, at_double, at_fourfold) <= kStraight;
 }
 
 Bytes first_size_of_line(const CollectiveCall& call, const CollectivePlan& plan) {
@@ -89,7 +93,8 @@ Duration InterpolatedKernels::time(const CollectiveCall& call, const ChannelChoi
 std::optional<Duration> InterpolatedKernels::of_thousands(const CollectiveCall& call, const ChannelChoice& choice,
                                                           const KnownOverheads::Key& key) {
   if (call.size() < kThousands) return std::nullopt;
-  return on_line_of_hosts({.call = call, .choice = choice, .key = key}, kNearlyStraight);
+  return on_line_of_hosts({.call = call, .choice = choice, .key = key},
+                          [](int hosts, int most) { return kMostChange * hosts / (hosts - most); });
 }
 
 std::optional<Duration> InterpolatedKernels::on_line_of_sizes(const Point& point) {
@@ -108,7 +113,7 @@ Duration InterpolatedKernels::of_size(Point point, Bytes bytes) {
   point.key.bytes = bytes;
   point.key.basis = Basis::kSize;
   return inputs_.known.kernels(point.key, [&] {
-    std::optional<Duration> line = on_line_of_hosts(point, kStraight);
+    std::optional<Duration> line = on_line_of_hosts(point, [](int, int) { return kStraight; });
     if (!line) line = on_line_of_runs(point);
     return line ? *line : simulated(point);
   });
@@ -121,7 +126,7 @@ bool InterpolatedKernels::may_be_sampled(const Point& point) {
   return hosts >= 8 * kFirstHostsOfLine && point.call.bytes.count() % hosts == 0 && is_alike_on_hosts(layout);
 }
 
-std::optional<Duration> InterpolatedKernels::on_line_of_hosts(const Point& point, double tolerance) {
+std::optional<Duration> InterpolatedKernels::on_line_of_hosts(const Point& point, Tolerance tolerance) {
   if (!may_be_sampled(point)) return {};
   const GroupLayout& layout = *point.call.layout;
   const int hosts = layout.host_count();
@@ -133,7 +138,7 @@ std::optional<Duration> InterpolatedKernels::on_line_of_hosts(const Point& point
     if (!first || !doubled || !fourfold || !samples.are_enough(4 * few)) continue;
     const Duration on_double = on_sample(point, *doubled);
     const Duration on_fourfold = on_sample(point, *fourfold);
-    if (!are_straight(on_sample(point, *first), on_double, on_fourfold, tolerance)) continue;
+    if (bend(on_sample(point, *first), on_double, on_fourfold) > tolerance(hosts, 4 * few)) continue;
     return on_fourfold + scale(on_fourfold - on_double, (hosts - 4.0 * few) / (2.0 * few));
   }
   return {};

@@ -51,7 +51,9 @@ class InterpolatedKernels {
   [[nodiscard]] std::optional<Duration> on_line_of_sizes(const Point& point);
   [[nodiscard]] Duration of_size(Point point, Bytes bytes);
   [[nodiscard]] static bool may_be_sampled(const Point& point);
-  [[nodiscard]] std::optional<Duration> on_line_of_hosts(const Point& point, double tolerance);
+  // How much the slopes of a line for `hosts` may differ whose largest sample has `most`.
+  using Tolerance = double (*)(int hosts, int most);
+  [[nodiscard]] std::optional<Duration> on_line_of_hosts(const Point& point, Tolerance tolerance);
   [[nodiscard]] std::optional<Duration> on_line_of_runs(const Point& point);
   [[nodiscard]] Duration on_sample(const Point& point, std::vector<int> hosts);
   [[nodiscard]] Duration simulated(Point point);

@@ -73,12 +73,14 @@ struct ThreadBlock {
 struct PortRange {
   int first = 0;
   int count = 0;
+  friend bool operator==(const PortRange&, const PortRange&) = default;
 };
 
 // Another thread block of the same member that must have ended its primitive with this index; block < 0: none.
 struct PrimitiveDependency {
   int block = -1;
   std::int64_t primitive = 0;
+  friend bool operator==(const PrimitiveDependency&, const PrimitiveDependency&) = default;
 };
 
 // The data sent or stored is the sum of the data received and, when `reads`, of the member's own data.
@@ -110,6 +112,7 @@ struct Primitive {
     stores_to.clear();
     loads_from.clear();
   }
+  friend bool operator==(const Primitive&, const Primitive&) = default;
 };
 
 // For the proof: cells of the member's memory, in the order in which their contents travel in the message. A receive

@@ -64,6 +64,7 @@ struct ChunkBlock {
   std::vector<std::uint32_t> sources;  // by receiving port: its queue
   std::uint32_t first_queue = 0;       // by sending port: consecutive queues
   std::int64_t done = 0;               // primitives
+  std::int64_t left_out = 0;           // further ones before the next one, not among `block.primitives` any more
   Primitive now;                       // the next one, once it is loaded
   bool loaded = false;
   bool working = false;

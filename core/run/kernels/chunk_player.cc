@@ -99,7 +99,8 @@ void ChunkPlayer::try_begin(PlayItem part) {
   if (block.working || !member.running || block.done == block.block.primitives) return;
   if (!block.loaded) {
     const auto& [call, choice] = play.call_of(member);
-    choice.algorithm->primitive(call, choice.plan, member.index, block.number, block.done, block.now);
+    choice.algorithm->primitive(call, choice.plan, member.index, block.number, block.done + block.left_out, block.now);
+    for (PrimitiveDependency& after : block.now.after) after.primitive -= block.left_out;
     block.loaded = true;
   }
   if (may_begin(play, block)) begin(part);
@@ -295,6 +296,7 @@ void ChunkPlayer::end(PlayItem part) {
   ++block.done;
   pass_on(part, block.now);
   if (block.now.notifies) notify_dependents(part);
+  if (inputs_.left_out != nullptr) leave_out_repeated(part);
   if (block.done < block.block.primitives) {
     try_begin(part);
     return;

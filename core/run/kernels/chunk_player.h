@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -26,6 +27,7 @@
 #include "core/run/job/group_roster.h"
 #include "core/run/job/played_job.h"
 #include "core/run/kernels/chunk_play.h"
+#include "core/run/kernels/repeated_rounds.h"
 
 namespace ringwright {
 
@@ -33,6 +35,9 @@ namespace ringwright {
 struct ChannelInputs {
   const ChannelChooser& chooser;
   const ChannelCosts& costs;
+  // Of a run that is one call, of which only the time matters: primitives after a period (RepeatedRounds) are left out,
+  // and their time is added here. Null: all are simulated.
+  Duration* left_out = nullptr;
 };
 
 class ChunkPlayer final : public CollectiveRunner,
@@ -105,6 +110,7 @@ class ChunkPlayer final : public CollectiveRunner,
   void end(PlayItem part);
   void pass_on(PlayItem part, const Primitive& primitive);
   void notify_dependents(PlayItem part);
+  void leave_out_repeated(PlayItem ended);
   void reach_peers(PlayItem part, Ports sends, Ports receives);
   void fill(PlayItem queue);
   // How messages of identical channels arrive at a proxy.
@@ -162,6 +168,7 @@ class ChunkPlayer final : public CollectiveRunner,
   std::size_t messages_ = 0;  // in flight
   std::vector<ProxyRequest> proxy_requests_;  // of this instant
   std::vector<ProxyRequest> served_;          // scratch of serve_proxies()
+  std::optional<RepeatedRounds> rounds_;      // of a call of which some may be left out
 };
 
 }  // namespace ringwright
