@@ -38,7 +38,7 @@ void ActivityLedger::provide_profile(ClassId rank_class, const ActivityProfile& 
   row.awaits_profile = false;
   std::vector<Unbooked>& unbooked = unbooked_[rank_class.index()];
   for (const Unbooked& time : unbooked) {
-    profile.book(time.from - row.profile_begin, time.to - row.profile_begin, time.mask, time_in_[rank_class.index()]);
+    profile.book(time.from - row.profile_begin, time.to - row.profile_begin, time.mask, time_in_.others(rank_class));
   }
   unbooked.clear();
 }
@@ -59,7 +59,7 @@ void ActivityLedger::end_profile(ClassId rank_class, TimePoint now) {
 }
 
 void ActivityLedger::restart(ClassId rank_class, TimePoint now) {
-  time_in_[rank_class.index()].clear();
+  time_in_.clear(rank_class);
   rows_[rank_class.index()].since = now;
 }
 
@@ -77,13 +77,12 @@ std::uint64_t ActivityLedger::digest(ClassId rank_class) const {
 
 void ActivityLedger::book(ClassId rank_class, TimePoint now) {
   Row& row = rows_[rank_class.index()];
-  ActivityTimes& time_in = time_in_[rank_class.index()];
   if (row.awaits_profile) {
     put_off(rank_class, {.from = row.since, .to = now, .mask = row.mask});
   } else if (row.profile != nullptr) {
-    row.profile->book(row.since - row.profile_begin, now - row.profile_begin, row.mask, time_in);
+    row.profile->book(row.since - row.profile_begin, now - row.profile_begin, row.mask, time_in_.others(rank_class));
   } else {
-    time_in.add(row.mask, now - row.since);
+    time_in_.add(rank_class, row.mask, now - row.since);
   }
   row.since = now;
 }

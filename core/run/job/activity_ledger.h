@@ -10,6 +10,7 @@
 #include "core/base/units.h"
 #include "core/record/run_record.h"
 #include "core/run/job/activity_profile.h"
+#include "core/run/job/mixture_times.h"
 
 namespace ringwright {
 
@@ -52,8 +53,9 @@ class ActivityLedger {
   // A hash of the class's activities outside its profile: now, and as long as time is not booked.
   [[nodiscard]] std::uint64_t digest(ClassId rank_class) const;
   // By class; as of the last change or close().
-  [[nodiscard]] const std::vector<ActivityTimes>& time_in() const { return time_in_; }
-  [[nodiscard]] std::vector<ActivityTimes> take() { return std::move(time_in_); }
+  [[nodiscard]] const std::vector<ActivityTimes>& time_in() { return time_in_.all(); }
+  [[nodiscard]] const ActivityTimes& time_in(ClassId rank_class) { return time_in_.of(rank_class); }
+  [[nodiscard]] std::vector<ActivityTimes> take() { return time_in_.take(); }
 
  private:
   // `bit` is a bit of the activity mask.
@@ -96,7 +98,7 @@ class ActivityLedger {
 
   std::vector<Row> rows_;                         // by class
   std::vector<std::vector<Unbooked>> unbooked_;  // by class
-  std::vector<ActivityTimes> time_in_;
+  MixtureTimes time_in_;
   MovementWatcher* watcher_ = nullptr;
 };
 

@@ -216,7 +216,7 @@ void StepPlayer::end_step_of_job(ClassId c) {
   const TimePoint now = run_.engine.now();
   ++run_.streams.of(c).iteration;
   run_.ledger.close(c, now);
-  switch (jobs_.end(c, now, run_.ledger.time_in()[c.index()])) {
+  switch (jobs_.end(c, now, run_.ledger.time_in(c))) {
     case JobSteps::Verdict::kGoOn: break;
     case JobSteps::Verdict::kWarm: run_.engine.at_end_of_instant([this] { jobs_.begin_counting(); }); break;
     case JobSteps::Verdict::kEnough:
