@@ -133,7 +133,8 @@ FoldMemory::OfRanks& FoldMemory::of(const TaskGraph& graph, const Traffic& traff
     return of_ranks_.back();
   }
   if (of_ranks_.size() == kKept) of_ranks_.erase(of_ranks_.begin());
-  return of_ranks_.emplace_back(RankRoutes(graph, traffic, choosers.overhead), std::vector<Known>());
+  of_ranks_.push_back({.ranks = RankRoutes(graph, traffic, choosers.overhead), .known = {}});
+  return of_ranks_.back();
 }
 
 Folding FoldMemory::fold(const TaskGraph& graph, const Choosers& choosers, const Router& router) {
@@ -147,7 +148,8 @@ Folding FoldMemory::fold(const TaskGraph& graph, const Choosers& choosers, const
     return known.back().folding;
   }
   if (known.size() == kKept) known.erase(known.begin());
-  return known.emplace_back(std::move(likeness), ringwright::fold(graph, choosers, router)).folding;
+  known.push_back({.likeness = std::move(likeness), .folding = ringwright::fold(graph, choosers, router)});
+  return known.back().folding;
 }
 
 }  // namespace ringwright

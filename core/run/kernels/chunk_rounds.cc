@@ -52,8 +52,8 @@ std::int64_t periods_ahead(const ChunkPlay& play, std::int64_t period) {
     const auto& [call, choice] = play.call_of(member);
     const std::uint64_t shape = choice.algorithm->shape(call, choice.plan, member.index, block.number);
     const std::int64_t next = block.done + block.left_out;
-    const auto [entry, is_new] =
-        ranges.try_emplace({member.laid_out, block.number, shape, shape == 0 ? block.member : 0}, &block, next, next);
+    const Key key{member.laid_out, block.number, shape, shape == 0 ? block.member : 0};
+    const auto [entry, is_new] = ranges.try_emplace(key, Range{.block = &block, .least = next, .most = next});
     entry->second.least = std::min(entry->second.least, next);
     entry->second.most = std::max(entry->second.most, next);
   }
