@@ -5,6 +5,20 @@
 
 namespace ringwright::test {
 
+// Every cost is there, in round numbers.
+[[nodiscard]] inline ChannelCosts costs_of_each_kind() {
+  using namespace literals;
+  ChannelCosts costs;
+  costs.launch = 5_us;
+  costs.protocol.fill({.hop = 1_us, .primitive = 1_us, .rate = 20_GBps});
+  costs.reduce_rate = 0.75;
+  costs.network_post = 2_us;
+  costs.network_flush = 3_us;
+  costs.network_poll = 1_us;
+  costs.network_proxy = 300_ns;
+  return costs;
+}
+
 // Member 0 sends `messages` messages of `size` bytes to member 1, which stores them.
 class PlainPipe : public ChannelAlgorithm {
  public:

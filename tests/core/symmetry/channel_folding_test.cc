@@ -35,18 +35,6 @@ const network_models::ModelEntry& flow() {
   return network_models::models().front();
 }
 
-ChannelCosts costs() {
-  ChannelCosts costs;
-  costs.launch = 5_us;
-  costs.protocol.fill({.hop = 1_us, .primitive = 1_us, .rate = 20_GBps});
-  costs.reduce_rate = 0.75;
-  costs.network_post = 2_us;
-  costs.network_flush = 3_us;
-  costs.network_poll = 1_us;
-  costs.network_proxy = 300_ns;
-  return costs;
-}
-
 struct Played {
   std::vector<TimePoint> finished;  // by rank
   std::size_t classes = 0;
@@ -70,7 +58,7 @@ Played play(const TaskGraph& graph, const Router& router, Mode mode, const Chann
   }
   Engine engine;
   const auto network = flow().make({.engine = engine, .router = folded_router ? *folded_router : router});
-  const ChannelCosts constants = costs();
+  const ChannelCosts constants = test::costs_of_each_kind();
   const ChannelInputs channels{.chooser = chooser, .costs = constants};
   const RunResult result = execute({.engine = engine, .graph = graph, .classes = folding.ranks, .network = *network,
                                     .chooser = unused, .compute = compute, .channels = &channels});

@@ -1,16 +1,14 @@
 // Tables of measured steps: what is refused, how evaluations count, and the errors of the shipped tables.
-#include <unistd.h>
-
-#include <filesystem>
 #include <fstream>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "planning/study/point.h"
-#include "validation/builtin.h"
 #include "core/base/shared_folder.h"
+#include "planning/study/point.h"
+#include "tests/support/own_folder.h"
+#include "validation/builtin.h"
 #include "validation/steps/step_rows.h"
 
 namespace ringwright::validation::steps_test {
@@ -18,21 +16,12 @@ namespace {
 
 using testing::HasSubstr;
 
-class TableFile {
- public:
-  explicit TableFile(const std::string& rows)
-      : path_(testing::TempDir() + "ringwright_steps_" + std::to_string(::getpid()) + ".csv") {
-    std::ofstream(path_) << "# source: nobody\nid,name,group,scenario,set,step_s,evaluated,evaluation_set,note\n"
-                         << rows;
-  }
-  ~TableFile() { std::filesystem::remove(path_); }
-  TableFile(const TableFile&) = delete;
-  TableFile& operator=(const TableFile&) = delete;
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
+// A table with these rows, in the folder of the running test.
+std::string table_of(const std::string& rows) {
+  const std::string path = test::own_folder() + "steps.csv";
+  std::ofstream(path) << "# source: nobody\nid,name,group,scenario,set,step_s,evaluated,evaluation_set,note\n" << rows;
+  return path;
+}
 
 double step_of(const std::vector<std::string>& settings) {
   const std::string path = shared_folder("configs") + "/scenarios/dlrm-dcnv2-8-h100.yaml";
@@ -41,8 +30,7 @@ double step_of(const std::vector<std::string>& settings) {
 
 // The signed error of the only row, in percent.
 double error_of(const std::string& row) {
-  const TableFile table(row);
-  const auto outcome = validate_steps({.files = {table.path()}});
+  const auto outcome = validate_steps({.files = {table_of(row)}});
   EXPECT_TRUE(outcome.has_value()) << render(outcome.error());
   if (!outcome) return 0.0;
   const std::size_t at = outcome->json.find("\"error\": ");
@@ -65,11 +53,11 @@ TEST(Steps, CountEvaluationsBySamples) {
 }
 
 TEST(Steps, RowsThatCannotBeSimulatedAreNamed) {
-  const TableFile table(
+  const std::string table = table_of(
       "a,me,g,dlrm-dcnv2-8-h100,,0.004,,,\n"
       "b,you,g,dlrm-dcnv2-8-h100,recommendation.global_batch=55295,0.004,,,\n"
       "c,them,g,,,0.004,,,no preset of this GPU\n");
-  const auto outcome = validate_steps({.files = {table.path()}});
+  const auto outcome = validate_steps({.files = {table}});
   ASSERT_TRUE(outcome.has_value()) << render(outcome.error());
   EXPECT_THAT(outcome->text, HasSubstr("not compared: b (you)"));
   EXPECT_THAT(outcome->text, HasSubstr("not compared: c (them): no preset of this GPU"));
@@ -81,13 +69,11 @@ TEST(Steps, RowsThatContradictThemselvesAreRefused) {
         std::pair("a,me,g,dlrm-dcnv2-8-h100,,0,,,\n", "has no time"),
         std::pair("a,me,g,dlrm-dcnv2-8-h100,,0.1,0.5,,\n", "only one of"),
         std::pair("a,me,g,dlrm-dcnv2-8-h100,,0.1,,x=1,\n", "only one of")}) {
-    const TableFile table(row);
-    const auto outcome = validate_steps({.files = {table.path()}});
+    const auto outcome = validate_steps({.files = {table_of(row)}});
     ASSERT_FALSE(outcome.has_value()) << row;
     EXPECT_THAT(render(outcome.error()), HasSubstr(why)) << row;
   }
-  const TableFile none("c,them,g,,,0.004,,,no preset\n");
-  const auto refused = validate_steps({.files = {none.path()}});
+  const auto refused = validate_steps({.files = {table_of("c,them,g,,,0.004,,,no preset\n")}});
   ASSERT_FALSE(refused.has_value());
   EXPECT_THAT(render(refused.error()), HasSubstr("E166"));
 }

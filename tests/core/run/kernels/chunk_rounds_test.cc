@@ -20,18 +20,6 @@ namespace {
 
 using namespace ringwright::literals;
 
-ChannelCosts costs() {
-  ChannelCosts costs;
-  costs.launch = 5_us;
-  costs.protocol.fill({.hop = 1_us, .primitive = 1_us, .rate = 20_GBps});
-  costs.reduce_rate = 0.75;
-  costs.network_post = 2_us;
-  costs.network_flush = 3_us;
-  costs.network_poll = 1_us;
-  costs.network_proxy = 300_ns;
-  return costs;
-}
-
 struct Played {
   Duration time;  // with what is left out
   Duration left_out;
@@ -61,7 +49,7 @@ Played play(const ChannelAlgorithm& algorithm, CollectivePlan plan, CollectiveSp
   const auto flow = std::ranges::find(network_models::models(), "flow", &network_models::ModelEntry::name);
   Engine engine;
   const auto network = flow->make({.engine = engine, .router = *folded});
-  const ChannelCosts constants = costs();
+  const ChannelCosts constants = test::costs_of_each_kind();
   Played played;
   const ChannelInputs channels{.chooser = chooser,
                                .costs = constants,
