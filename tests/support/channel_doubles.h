@@ -1,6 +1,8 @@
 // Small stand-ins for the models that simulate collectives on channels.
 #pragma once
 
+#include "core/base/units.h"
+#include "core/plan/channel_costs.h"
 #include "core/ports/channel_algorithm.h"
 
 namespace ringwright::test {
