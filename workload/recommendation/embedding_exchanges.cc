@@ -20,16 +20,16 @@ void EmbeddingExchanges::pooled_rows(std::vector<TaskIndex>& calls) {
 
 void EmbeddingExchanges::partial_sums(std::vector<TaskIndex>& calls) {
   exchange(CollectiveKind::kReduceScatter, sizes_.reduce_scatter, "partial sums", calls);
-  within_host(CollectiveKind::kReduceScatter, "partial sums of the host's tables", calls);
-  among_hosts("rows of the host's tables", calls);
+  within_host(CollectiveKind::kReduceScatter, "partial sums of a host", calls);
+  among_hosts("pooled rows of parts", calls);
 }
 
 std::vector<TaskIndex> EmbeddingExchanges::return_gradients() {
   std::vector<TaskIndex> calls;
   exchange(CollectiveKind::kAllToAll, sizes_.pooled, "gradients of pooled rows", calls);
   exchange(CollectiveKind::kAllGather, sizes_.reduce_scatter, "gradients of split tables", calls);
-  among_hosts("gradients of the host's tables", calls);
-  within_host(CollectiveKind::kAllGather, "gradients for the host's tables", calls);
+  among_hosts("gradients of parts", calls);
+  within_host(CollectiveKind::kAllGather, "gradients for a host", calls);
   return calls;
 }
 
@@ -51,7 +51,9 @@ void EmbeddingExchanges::within_host(CollectiveKind kind, std::string_view label
   calls.push_back(writer_.collective(kIntraStream, {.kind = kind, .bytes = sizes_.host_sums}, label));
 }
 
+// Where ranks take the place of hosts, it is an exchange of all of them.
 void EmbeddingExchanges::among_hosts(std::string_view label, std::vector<TaskIndex>& calls) {
+  if (!uses_hosts_) return exchange(CollectiveKind::kAllToAll, sizes_.host_rows, label, calls);
   if (sizes_.host_rows == Bytes(0)) return;
   sent_among_hosts_ += sizes_.host_rows;
   const CollectiveSpec rows{.kind = CollectiveKind::kAllToAll, .bytes = sizes_.host_rows};

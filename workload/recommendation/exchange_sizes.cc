@@ -3,13 +3,6 @@
 #include <algorithm>
 
 namespace ringwright::workload {
-namespace {
-
-Bytes rounded_bytes(double bytes) {
-  return scale(Bytes(1), bytes);
-}
-
-}  // namespace
 
 ExchangeSizes exchange_sizes(const RecommendationModel& model, const TablePlacement& placement) {
   const auto ranks = ranks_of(placement);
@@ -40,11 +33,11 @@ ExchangeSizes exchange_sizes(const RecommendationModel& model, const TablePlacem
   }
   const double on_host = batch * static_cast<double>(most_host_columns(model, placement)) * element;
   const double indices = std::max(batch / ranks * sent, batch * received) + batch / ranks * split;
-  return {.indices = rounded_bytes(indices * index_bytes(model)),
-          .pooled = rounded_bytes(batch * static_cast<double>(most_placed_columns(placement)) * element),
-          .reduce_scatter = rounded_bytes(batch * split_columns * element),
-          .host_sums = rounded_bytes(host_ranks > 1.0 ? on_host : 0.0),
-          .host_rows = rounded_bytes(ranks > host_ranks ? on_host / host_ranks : 0.0)};
+  return {.indices = as_bytes(indices * index_bytes(model)),
+          .pooled = as_bytes(batch * static_cast<double>(most_placed_columns(placement)) * element),
+          .reduce_scatter = as_bytes(batch * split_columns * element),
+          .host_sums = as_bytes(host_ranks > 1.0 ? on_host : 0.0),
+          .host_rows = as_bytes(ranks > host_ranks ? on_host / host_ranks : 0.0)};
 }
 
 }  // namespace ringwright::workload

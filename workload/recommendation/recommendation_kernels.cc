@@ -10,12 +10,8 @@ namespace {
 constexpr double kPositionBytes = 4.0;  // of a sorted index's sample
 constexpr double kRadixBits = 8.0;      // that one pass of CUB's radix sort handles
 
-Bytes rounded(double bytes) {
-  return scale(Bytes(1), bytes);
-}
-
 Kernel memory_kernel(KernelFamily family, std::string name, double bytes, DataType type) {
-  return {.family = family, .name = std::move(name), .type = type, .bytes = rounded(bytes)};
+  return {.family = family, .name = std::move(name), .type = type, .bytes = as_bytes(bytes)};
 }
 
 Kernel dense_gemm(const RecommendationModel& model, std::string name, const Kernel& sizes) {
@@ -25,7 +21,7 @@ Kernel dense_gemm(const RecommendationModel& model, std::string name, const Kern
   const auto m = static_cast<double>(gemm.m), n = static_cast<double>(gemm.n), k = static_cast<double>(gemm.k);
   const auto batch = static_cast<double>(gemm.batch);
   gemm.flops = Flops(2.0 * batch * m * n * k);
-  gemm.bytes = rounded(batch * (m * k + k * n + m * n) * bytes_per_element(model.precision));
+  gemm.bytes = as_bytes(batch * (m * k + k * n + m * n) * bytes_per_element(model.precision));
   return gemm;
 }
 
@@ -60,7 +56,7 @@ std::vector<Kernel> lookup_kernels(const RecommendationModel& model, const std::
   const double as_stream = (1.0 - cached) / model.gather_efficiency + cached / model.lookup_cache.speed;
   Kernel kernel =
       memory_kernel(KernelFamily::kEmbedding, name, rows * as_stream + streams, model.embedding_precision);
-  kernel.m = rounded(reach(model, tables)).count();
+  kernel.m = as_bytes(reach(model, tables)).count();
   return {kernel};
 }
 
@@ -93,7 +89,7 @@ std::vector<Kernel> sparse_update_kernels(const RecommendationModel& model, cons
   }
   Kernel update = memory_kernel(KernelFamily::kEmbedding, name + " update",
                                 gradients + updated / model.gather_efficiency, model.embedding_precision);
-  update.m = rounded(reach(model, tables)).count();
+  update.m = as_bytes(reach(model, tables)).count();
   return {update};
 }
 
@@ -107,7 +103,7 @@ std::vector<Kernel> dense_gradient_kernels(const RecommendationModel& model, con
   }
   Kernel scatter =
       memory_kernel(KernelFamily::kEmbedding, "table gradient", added / model.gather_efficiency, DataType::kFp32);
-  scatter.m = rounded(cleared).count();
+  scatter.m = as_bytes(cleared).count();
   return {memory_kernel(KernelFamily::kCopy, "table gradient clear", cleared, DataType::kFp32), scatter};
 }
 

@@ -106,6 +106,8 @@ inline constexpr double kDenseBytes = 4.0;
 // Of a dense gradient between ranks.
 [[nodiscard]] double gradient_bytes(const RecommendationModel& model);
 
+// To the nearest byte.
+[[nodiscard]] inline Bytes as_bytes(double bytes) { return scale(Bytes(1), bytes); }
 [[nodiscard]] std::int64_t table_count(const RecommendationModel& model);
 // Columns of all tables together.
 [[nodiscard]] std::int64_t embedding_columns(const RecommendationModel& model);

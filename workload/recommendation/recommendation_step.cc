@@ -27,10 +27,6 @@ std::size_t ranks_in(const TablePlacement& placement) {
   return placement.role_of_rank.size();
 }
 
-Bytes as_bytes(double bytes) {
-  return scale(Bytes(1), bytes);
-}
-
 GradientBuckets buckets_of(const RecommendationModel& model) {
   if (traits_of(model.framework).one_all_reduce) return {kUnlimited, kUnlimited};
   return {model.bucket, std::min(model.bucket, Bytes(kFirstBucket))};
@@ -60,7 +56,7 @@ class RoleWriter {
     const std::vector<TaskIndex> pooled = look_up();
     const std::vector<DenseLayer> bottom = bottom_layers(model_);
     forward("bottom MLP", bottom);
-    if (traits_.sorts_ahead && !model_.forward_only) sort();
+    if (traits_.prepares_ahead && !model_.forward_only) sort();
     for (const TaskIndex task : pooled) writer_.wait(task);
     forward_top();
     if (!model_.forward_only) learn(bottom);
@@ -97,7 +93,7 @@ class RoleWriter {
   // Ranks exchange how many indices each will send, and the host reads these numbers before it exchanges the indices
   // (TorchRec's KJTAllToAll; in traces the host waits in a copy of so many numbers). It issues all else after that.
   [[nodiscard]] bool waits_for_sizes() const { return exchanges_.sends_indices() && !prefetches(); }
-  [[nodiscard]] bool prefetches() const { return model_.prefetch_indices || traits_.prefetches_always; }
+  [[nodiscard]] bool prefetches() const { return model_.prefetch_indices || traits_.prepares_ahead; }
 
   // Weights and optimizer state of the rows that a step exchanges with host memory, in one direction.
   [[nodiscard]] Bytes exchanged_with_host() const {
@@ -137,14 +133,14 @@ class RoleWriter {
       name("sizes of exchanges");
       run(size_kernels(model_, placement_));
     }
-    if (!traits_.sorts_ahead) exchange_indices();
+    if (!traits_.prepares_ahead) exchange_indices();
     name("lookup");
     run(lookup_kernels(model_, "lookup", shares_.placed));
     exchanges_.pooled_rows(calls);
     name("lookup of split tables");
     run(lookup_kernels(model_, "lookup of split tables", shares_.row_wise));
     exchanges_.partial_sums(calls);
-    if (traits_.sorts_ahead) exchange_indices();
+    if (traits_.prepares_ahead) exchange_indices();
     name("lookup of copies");
     run(lookup_kernels(model_, "lookup of copies", shares_.replicated));
     return calls;
@@ -236,7 +232,7 @@ class RoleWriter {
   }
 
   void update() {
-    if (!traits_.sorts_ahead) sort();
+    if (!traits_.prepares_ahead) sort();
     name("table update");
     run(sparse_update_kernels(model_, "table", shares_.placed));
     run(sparse_update_kernels(model_, "split table", shares_.row_wise));

@@ -6,8 +6,7 @@ FrameworkTraits traits_of(RecommenderFramework framework) {
   if (framework == RecommenderFramework::kTorchRec) return {};
   return {.fused_epilogues = true,
           .late_wgrad = true,
-          .sorts_ahead = true,
-          .prefetches_always = true,
+          .prepares_ahead = true,
           .one_all_reduce = true,
           .casts_in_optimizer = true,
           .index_bytes = 4.0};

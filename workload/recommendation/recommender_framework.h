@@ -16,10 +16,9 @@ enum class RecommenderFramework { kTorchRec, kHugeCtr };
 
 struct FrameworkTraits {
   bool fused_epilogues = false;
-  bool late_wgrad = false;         // after all gradients of inputs
-  bool sorts_ahead = false;        // indices of the next batch, while pooled rows are exchanged
-  bool prefetches_always = false;  // indices of the next batch, whatever the recipe says
-  bool one_all_reduce = false;     // of all dense gradients, in the type of the GEMMs
+  bool late_wgrad = false;      // after all gradients of inputs
+  bool prepares_ahead = false;  // exchanges and sorts indices of the next batch, while pooled rows are exchanged
+  bool one_all_reduce = false;  // of all dense gradients, in the type of the GEMMs
   bool casts_in_optimizer = false;
   double index_bytes = 8.0;
 };

@@ -237,7 +237,8 @@ class Placer {
 }  // namespace
 
 bool TablePlacement::uses_hosts() const {
-  return std::ranges::any_of(groups, [](const GroupPlacement& group) { return group.host_wise > 0; });
+  const auto on_hosts = [](const GroupPlacement& group) { return group.host_wise > 0; };
+  return ranks_of_host > 1 && std::ranges::any_of(groups, on_hosts);
 }
 
 TablePlacement place_tables(const RecommendationModel& model, const PlacementMachine& machine) {

@@ -48,6 +48,7 @@ struct TablePlacement {
   double mean_cost = 0.0;
   std::int64_t ranks_of_host = 1;  // that share the tables of a host; 1 where HugeCTR places them on ranks
 
+  // Whether hosts share tables among their ranks.
   [[nodiscard]] bool uses_hosts() const;
 };
 
