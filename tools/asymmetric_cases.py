@@ -40,6 +40,14 @@ def llama_70b_512(*more):
     return ["llama3-70b-search-64-h100", "parallel.sequence_parallel=false", "cluster.nodes=64", "training.global_batch=1024", *more]
 
 
+def deepseek(*more):
+    # 1F1B with exposed exchanges and roofline kernels, as the scenario was when the first of these tables was measured.
+    return ["deepseek-v3-2048-h800", "parallel.schedule=1f1b", "parallel.overlap_moe_expert_parallel_comm=false",
+            "parallel.moe_shared_expert_overlap=true", "compute.model=roofline", "memory.fragmentation=5%",
+            "training.recompute_modules=[layernorm, mla_up_proj, moe_act]", "training.activation_func_fp8_input_store=false",
+            "training.fp8_param_gather=false", "training.exp_avg_dtype=fp32", "training.exp_avg_sq_dtype=fp32", *more]
+
+
 # Name, and what runs: a scenario and its changed keys.
 CASES = (
     [(f"405b/static/{n}", llama_405b(n)) for n in (4096, 8192, 16384, 32768, 65536)]
@@ -51,8 +59,9 @@ CASES = (
     + [("gpt3-1024/ecmp", ["gpt3-175b-1024-a100", ECMP]),
        ("70b-fsdp/1024", llama_70b_fsdp(1024)), ("70b-fsdp/4096", llama_70b_fsdp(4096)),
        ("70b-fsdp/1024/ecmp", llama_70b_fsdp(1024, ECMP)),
-       ("deepseek-2048/ecmp", ["deepseek-v3-2048-h800", ECMP]),
-       ("deepseek-2048/slow-host", ["deepseek-v3-2048-h800", "faults=[{node: 7, compute_scale: 0.9}]"]),
+       ("deepseek-2048/ecmp", deepseek(ECMP)),
+       ("deepseek-2048/slow-host", deepseek("faults=[{node: 7, compute_scale: 0.9}]")),
+       ("deepseek-2048/dualpipe/ecmp", ["deepseek-v3-2048-h800", ECMP]),
        ("70b-512/dead-nic", llama_70b_512("faults=[{nic: host0/nic0}]")),
        ("70b-512/slow-nic", llama_70b_512("faults=[{nic: host0/nic0, state: degraded, factor: 0.5}]")),
        ("70b-512/slow-uplink", llama_70b_512("faults=[{link: leaf0.0->spine0, state: degraded, factor: 0.5}]")),

@@ -21,7 +21,7 @@ llama3-8b-fsdp-8-h100 --replay 2
 mixtral-8x7b-64-h100 --vary tp=1,2,4 --vary pp=1,2 --vary ep=1,2,8 --fix micro_batch=1 --replay 2
 gpt3-175b-1024-a100 --vary pp=32,64 --fix tp=8 --vary virtual_stages=4,8 --vary parallel.overlap_p2p_comm=true,false --replay 2
 gpt3-175b-1024-a100 --vary schedule=1f1b,zb-h1,zb-v,dualpipev --fix tp=8 --fix recompute=selective --fix sharding=zero-1 --replay 0
-deepseek-v3-2048-h800 --vary tp=1 --vary pp=8,16 --vary ep=32,64 --fix virtual_stages=1 --replay 0
+deepseek-v3-2048-h800 --vary tp=1 --vary pp=8,16 --vary ep=32,64 --fix schedule=1f1b --fix parallel.overlap_moe_expert_parallel_comm=false --fix virtual_stages=1 --replay 0
 gpt3-175b-1024-a100 --fix cluster.nodes=512 --fix training.global_batch=1536 --replay 0
 """
 

@@ -85,8 +85,8 @@ constexpr std::array kCodes = {
     ErrorCode{
         "E370", "exchanges of tokens that cannot overlap another microbatch",
         "overlap_moe_expert_parallel_comm runs a forward and a backward pass of different microbatches in turns: it\n"
-        "needs 1F1B, with several model chunks per stage where there are several stages, and layers that are neither\n"
-        "recomputed as a whole nor gathered one by one.",
+        "needs 1F1B, with several model chunks per stage where there are several stages, or DualPipe, and layers that\n"
+        "are neither recomputed as a whole nor gathered one by one.",
         "parallel: { pp: 4, ep: 8, overlap_moe_expert_parallel_comm: true }   # add virtual_stages: 2"},
     ErrorCode{
         "E460", "an order of layers that no hybrid model has",

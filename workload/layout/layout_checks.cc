@@ -2,11 +2,14 @@
 #include "core/base/text.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "workload/layout/context_checks.h"
 #include "workload/layout/layer_kind_checks.h"
@@ -172,9 +175,9 @@ void check_expert_overlap(ConfigMap& parallel, const ParallelContext& context, c
     parallel.error("overlap_moe_expert_parallel_comm", "E370",
                    fmt::format("{} {}", parallel.path_of("overlap_moe_expert_parallel_comm"), why), remedy);
   };
-  const bool alternates = options.schedule == "1f1b" || options.schedule == "interleaved-1f1b";
-  if (options.listed || !alternates) {
-    refuse(fmt::format("needs the schedule 1f1b or interleaved-1f1b, not '{}'", options.schedule),
+  constexpr std::array<std::string_view, 4> kAlternating = {"1f1b", "interleaved-1f1b", "dualpipe", "dualpipev"};
+  if (options.listed || std::ranges::find(kAlternating, options.schedule) == kAlternating.end()) {
+    refuse(fmt::format("needs one of the schedules {}, not '{}'", fmt::join(kAlternating, ", "), options.schedule),
            "set parallel.schedule: interleaved-1f1b");
   } else if (options.pp > 1 && options.virtual_stages == 1) {
     refuse(fmt::format("needs several model chunks per stage where pp is {}", options.pp),

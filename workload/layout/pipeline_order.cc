@@ -9,9 +9,13 @@
 namespace ringwright::workload {
 namespace {
 
-// Every backward pass one forward pass later, and joined to it, so that both are of different microbatches (Megatron-LM
-// adds a warmup microbatch for this).
-std::vector<Slot> combined(const std::vector<Slot>& slots) {
+// Passes of different microbatches in turns. A schedule with blocks of its own has such pairs (DualPipe). In others
+// every backward pass comes one forward pass later and is joined to it (Megatron-LM adds a warmup microbatch for this).
+std::vector<Slot> combined(std::vector<Slot> slots) {
+  if (std::ranges::any_of(slots, &Slot::joined)) {
+    for (Slot& slot : slots) slot.in_turns = slot.joined;
+    return slots;
+  }
   std::vector<Slot> result;
   std::optional<Slot> waiting;
   for (const Slot& slot : slots) {

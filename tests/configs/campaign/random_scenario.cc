@@ -158,6 +158,22 @@ std::string workers(std::uint64_t seed, const Drawn& drawn, const std::string& l
                      draw.number({1, 2}), draw.word({"true", "false"}), draw.word({"nesterov", "average"}));
 }
 
+// Passes of two microbatches in turns, so that tokens travel meanwhile, where the schedule pairs them.
+void overlap_exchanges(std::uint64_t seed, const Drawn& drawn, const std::string& steps, std::string& layout) {
+  Draw draw(seed, "overlapped exchanges");
+  const bool refused = steps.find("recompute: full") != std::string::npos ||
+                       layout.find("moe_shared_expert_overlap") != std::string::npos || drawn.sharded;
+  if (!drawn.experts || refused || draw.one_in(3)) return;
+  if (drawn.pp > 1) {
+    const std::size_t at = layout.find(", schedule: ") + std::string_view(", schedule: ").size();
+    layout.erase(at, layout.find(',', at) - at);
+    replace_in(layout, ", virtual_stages: 2", "");
+    layout.insert(at, draw.word({drawn.pp % 2 == 0 ? "dualpipe" : "dualpipev, virtual_stages: 2",
+                                 "dualpipev, virtual_stages: 2", "interleaved-1f1b, virtual_stages: 2"}));
+  }
+  layout += ", overlap_moe_expert_parallel_comm: true";
+}
+
 // The number of chunks of kernels is that of the bytes, the number of steps is not.
 std::string model(Draw& draw, const Drawn& drawn) {
   const int hidden = drawn.rung == "chunks" ? draw.number({128, 256}) : draw.number({128, 512, 1024, 1024});
@@ -254,6 +270,7 @@ std::string random_scenario(std::uint64_t seed) {
   const std::string calls = collectives(draw, drawn);
   const std::string shape = model(draw, drawn);
   std::string steps = training(draw, drawn);
+  overlap_exchanges(seed, drawn, steps, layout);
   steps.insert(steps.rfind('}'), workers(seed, drawn, layout));
   std::string disturbed = disturbances(draw, drawn);
   draw_newer_model(seed, drawn, disturbed);

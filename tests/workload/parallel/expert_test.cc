@@ -135,6 +135,25 @@ TEST(ExpertParallel, AnOverlappedExchangeMovesTheSameBytesInAnOrderThatEnds) {
   }
 }
 
+TEST(ExpertParallel, BlocksOfDualPipeOverlapTheirExchanges) {
+  const auto step = [](const std::string& schedule, const std::string& more = "") {
+    std::string text = kExpertModel;
+    text.replace(text.find("num_layers: 2"), 13, "num_layers: 4");
+    text.erase(text.find('%'), 1);
+    text += "training: {global_batch: 16}\nparallel: {pp: 2, ep: 2, schedule: " + schedule + more + "}\n";
+    const JobText job(text, 4);
+    EXPECT_THAT(job.problems(), IsEmpty()) << schedule;
+    return job.plan();
+  };
+  for (const char* const schedule : {"dualpipe", "dualpipev, virtual_stages: 2"}) {
+    const StepPlan plain = step(schedule);
+    const StepPlan turns = step(schedule, ", overlap_moe_expert_parallel_comm: true");
+    EXPECT_EQ(traffic(turns, 0, "ep"), traffic(plain, 0, "ep")) << schedule;
+    EXPECT_EQ(check_task_graph(turns.graph), "") << schedule;
+    EXPECT_TRUE(FreePlayer(turns.graph, {}).play().has_value()) << schedule;
+  }
+}
+
 TEST(ExpertParallel, AnExchangeCannotOverlapASecondMicrobatchWithoutAlternatingPasses) {
   const auto problem = [](const std::string& parallel, const std::string& training = "") {
     return job_of("ep: 2, overlap_moe_expert_parallel_comm: true, " + parallel, 4, "", training).problems();
