@@ -121,6 +121,9 @@ TEST(CellWords, DistinguishesKindsOfRecomputation) {
   EXPECT_EQ(recompute_of("selective op"), "training.recompute=selective-ops");
   EXPECT_EQ(recompute_of("selective (op)"), "training.recompute=selective-ops");
   EXPECT_EQ(recompute_of("selective (toml default)"), "training.recompute=selective-ops");
+  EXPECT_EQ(recompute_of("remat_policy: save_dot_with_context_except_mlp"),
+            "training.recompute=except-saved training.recompute_saves=[qkv, core_attn, proj]");
+  EXPECT_EQ(recompute_of("save_qkv_proj"), "training.recompute=except-saved training.recompute_saves=[qkv]");
   EXPECT_EQ(recompute_of("selective (core attention)"), "training.recompute=selective");
   EXPECT_EQ(recompute_of("none (not stated)"), "training.recompute=none");
   EXPECT_EQ(recompute_of("selective/none (not stated)"), "");
