@@ -116,6 +116,19 @@ TEST(CyclesLeftOut, WhereHostsRunAhead) {
   }
 }
 
+// Microbatches from both ends, and chunks in V shape: passes of two chunks are one block.
+TEST(CyclesLeftOut, OfDualPipe) {
+  for (const char* schedule : {"dualpipe", "dualpipev, virtual_stages: 2"}) {
+    for (const int stages : {2, 4}) {
+      const Step step{.parallel = fmt::format("schedule: {}", schedule),
+                      .pp = stages,
+                      .microbatches = 150,
+                      .compute = "compute: {model: roofline}\n"};
+      EXPECT_GT(expect_exact(step), 0U) << step.name();
+    }
+  }
+}
+
 // The overhead of kernels for a call and for a message begins before its bytes are sent.
 TEST(CyclesLeftOut, WhereCallsAndMessagesHaveOverheads) {
   for (const char* collectives : {"closed_form, overhead: kernels", "steps, overhead: kernels"}) {

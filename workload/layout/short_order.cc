@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "workload/builtin.h"
 #include "workload/layout/pipeline_order.h"
 
 namespace ringwright::workload {
@@ -80,7 +81,9 @@ std::optional<ShortOrder> shorten(const PipelineOrder& whole, const ParallelOpti
   if (parallel.listed || !parallel.flushes()) return std::nullopt;
   const auto microbatches = static_cast<int>(parallel.microbatches(training));
   const int cycle = cycle_of(parallel);
-  const int few = std::max(parallel.pp + 8, 7 * cycle);
+  const bool mirrored = parallel.placement == Placement::kBidirectional;
+  const int filling = std::max(1, find_schedule(parallel.schedule).microbatches_per_stage) * parallel.pp;
+  const int few = std::max(filling + (mirrored ? 16 : 8), 7 * cycle);
   // Some schedules need more microbatches to reach their steady state.
   for (const int kept : {few, 4 * few}) {
     if (kept == few && cycles == CyclesKept::kMany) continue;

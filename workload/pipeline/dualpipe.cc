@@ -2,8 +2,8 @@
 // Bubble (p/2-1)(F&B + B - 3W), p+1 microbatches in memory, weights twice.
 //
 // DeepSeek-V3 technical report (arXiv 2412.19437), section 3.2.1 and the schedule published with it. F&B is a forward
-// and a backward pass that run as one block, B a whole backward pass. Needs an even p and an even m >= 2p: the first
-// half of the microbatches enters at stage 0, the second half at stage p-1.
+// and a backward pass that run as one block, B a whole backward pass. Needs an even p and an even m >= 2p: even
+// microbatches enter at stage 0, odd ones at stage p-1. (Numbered in turns, so that cycles of the order repeat.)
 #include <algorithm>
 
 #include "workload/builtin.h"
@@ -20,7 +20,7 @@ PipelineOrder dualpipe_order(const ScheduleRequest& request) {
         dual_order({.position = std::min(stage, mirror), .positions = request.stages / 2, .microbatches = half});
     for (Slot& slot : slots) {
       if (stage > mirror) slot.chunk = 1 - slot.chunk;
-      if (slot.chunk == 1) slot.microbatch += half;
+      slot.microbatch = 2 * slot.microbatch + slot.chunk;
     }
     order.push_back(std::move(slots));
   }

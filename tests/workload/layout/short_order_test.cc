@@ -60,6 +60,8 @@ TEST(ShortOrder, WithItsCyclesIsTheWholeOne) {
   }
   expect_whole("schedule: zb-v, virtual_stages: 2", 100, 1);
   expect_whole("schedule: interleaved-1f1b, virtual_stages: 2", 128, 8);
+  expect_whole("schedule: dualpipe", 64, 2);
+  expect_whole("schedule: dualpipev, virtual_stages: 2", 64, 1);
 }
 
 TEST(ShortOrder, LeavesNothingOutOfAFewMicrobatches) {

@@ -187,10 +187,10 @@ TEST(StageBuilder, CopiesOfAPartAreSummedInModelOrder) {
 TEST(StageBuilder, JoinedPassesSendAfterBoth) {
   const std::vector<std::string> names = names_of(plan_of("pp: 4, schedule: dualpipe", 4, 4, "16"), 0);
   // The first block of stage 0 after its fill: a forward pass of chunk 0 with a backward pass of chunk 1.
-  const std::size_t block = place_of(names, "F3.0");
+  const std::size_t block = place_of(names, "F6.0");
   EXPECT_THAT(std::vector<std::string>(names.begin() + static_cast<std::ptrdiff_t>(block) + 1,
                                        names.begin() + static_cast<std::ptrdiff_t>(block) + 5),
-              ElementsAre("B9.1", "pp send activation", "pp send gradient", "pp receive activation"));
+              ElementsAre("B3.1", "pp send activation", "pp send gradient", "pp receive activation"));
 }
 
 TEST(StageBuilder, StreamsKeepDimensionsApart) {
