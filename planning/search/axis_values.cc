@@ -1,6 +1,8 @@
 #include "planning/search/axis_values.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -33,6 +35,15 @@ void add_own(std::string own, std::vector<std::string>& values) {
   if (std::ranges::find(values, own) == values.end()) values.push_back(std::move(own));
 }
 
+// Divisors of the layers, and powers of two, which balanced layers allow: 61 layers have no other divisor than 1.
+std::vector<std::string> virtual_stages(std::int64_t layers) {
+  std::vector<std::string> values;
+  for (std::int64_t v = 1; v <= std::min(layers, kVirtualStages); ++v) {
+    if (layers % v == 0 || std::has_single_bit(static_cast<std::uint64_t>(v))) values.push_back(std::to_string(v));
+  }
+  return values;
+}
+
 // Of the scenario, or those that are varied.
 std::vector<std::int64_t> batches_of(const configs::Scenario& scenario, const configs::SearchSettings& settings) {
   const auto varied = std::ranges::find(settings.given, "training.global_batch", &configs::SearchAxis::name);
@@ -57,7 +68,7 @@ std::vector<std::string> number_values(std::string_view axis, const configs::Sce
   const std::int64_t gpus = scenario.cluster.gpus();
   if (axis == "tp") return divisors(std::gcd(std::gcd(shape.heads, shape.ffn), gpus), scenario.cluster.host.gpus);
   if (axis == "pp") return divisors(gpus, shape.layers);
-  if (axis == "virtual_stages") return divisors(shape.layers, kVirtualStages);
+  if (axis == "virtual_stages") return virtual_stages(shape.layers);
   if (axis == "cp") return powers(gpus, std::max<std::int64_t>(1, shape.sequence / kTokensOfContextRank));
   return divisors(shape.experts ? shape.experts->count : 1, gpus);
 }

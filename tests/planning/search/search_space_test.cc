@@ -54,6 +54,18 @@ TEST(SearchSpace, HasTheValuesThatModelAndMachineAllow) {
             4U * 4 * 4 * 4 * 3 * 3 * 2);  // tp, pp, virtual stages, microbatch, recompute, sharding, layers
 }
 
+TEST(SearchSpace, TriesVirtualStagesOfBalancedLayersWhereTheirNumberIsPrime) {
+  const auto stages_of = [](int layers) {
+    std::string model(kTinyModel);
+    model.replace(model.find("num_layers: 8"), 13, fmt::format("num_layers: {}", layers));
+    const Scenario scenario = load(model + "training: {global_batch: 16}\n" + std::string(kMachine));
+    return values(SearchSpace(scenario, scenario.search), "virtual_stages");
+  };
+  EXPECT_THAT(stages_of(61), ElementsAre("1", "2", "4", "8"));
+  EXPECT_THAT(stages_of(96), ElementsAre("1", "2", "3", "4", "6", "8"));
+  EXPECT_THAT(stages_of(3), ElementsAre("1", "2", "3"));
+}
+
 // The default depends on fsdp, but a search compares layouts, not frameworks.
 TEST(SearchSpace, AllLayoutsHaveTheLossOfTheScenario) {
   using workload::CrossEntropy;
