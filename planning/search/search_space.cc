@@ -54,6 +54,11 @@ void choose(std::string_view axis, const std::string& value, Layout& layout) {
     layout.others.emplace_back(axis, value);
 }
 
+// Whatever `virtual_stages` is, 1 or 2.
+bool has_two_chunks(std::string_view schedule) {
+  return workload::find_schedule(schedule).chunks == workload::ChunkSupport::kTwo;
+}
+
 // Layers of each model chunk by the simple rules; none where a rule gives none.
 std::vector<std::int64_t> spread(std::string_view rule, std::int64_t layers, std::int64_t parts) {
   const bool trimmed = rule == "trim-ends";
@@ -180,8 +185,9 @@ Layout SearchSpace::essence(Layout layout) const {
   if (has_one_replica(layout) && !matters_alone(layout)) layout.sharding = values("sharding").front();
   const bool interleaved = layout.schedule == "interleaved-1f1b" || layout.schedule == "dapple";
   if (interleaved && has("schedule", "1f1b")) layout.schedule = "1f1b";
-  const bool two_chunks = workload::find_schedule(layout.schedule).chunks == workload::ChunkSupport::kTwo;
-  if (two_chunks && layout.virtual_stages == 2 && has("virtual_stages", "1")) layout.virtual_stages = 1;
+  if (has_two_chunks(layout.schedule) && layout.virtual_stages == 2 && has("virtual_stages", "1")) {
+    layout.virtual_stages = 1;
+  }
   return layout;
 }
 
@@ -289,9 +295,12 @@ bool holds_for_one_layout(std::string_view key) {
 
 Layout own_layout(const configs::Scenario& scenario, const std::vector<configs::SearchAxis>& axes) {
   const workload::ParallelOptions& own = scenario.job.parallel;
+  const auto stages = std::ranges::find(axes, "virtual_stages", &configs::SearchAxis::name);
+  const bool tries_one = stages != axes.end() && std::ranges::find(stages->values, "1") != stages->values.end();
+  const bool implied = tries_one && !own.listed && has_two_chunks(own.schedule);
   Layout layout{.tp = own.tp,
                 .pp = own.pp,
-                .virtual_stages = own.virtual_stages,
+                .virtual_stages = implied ? 1 : own.virtual_stages,
                 .cp = own.cp,
                 .ep = own.experts.ep,
                 .etp = std::to_string(own.experts.etp),

@@ -54,6 +54,13 @@ TEST(SearchSpace, HasTheValuesThatModelAndMachineAllow) {
             4U * 4 * 4 * 4 * 3 * 3 * 2);  // tp, pp, virtual stages, microbatch, recompute, sharding, layers
 }
 
+TEST(SearchSpace, HasTheScenariosOwnLayoutWhereItsScheduleImpliesTwoChunks) {
+  const Scenario scenario = tiny("training: {global_batch: 16}\nparallel: {pp: 2, schedule: dualpipe}\n");
+  ASSERT_EQ(scenario.job.parallel.virtual_stages, 2);
+  EXPECT_EQ(own_layout(scenario, SearchSpace(scenario, scenario.search).axes()).virtual_stages, 1);
+  EXPECT_EQ(own_layout(scenario, {}).virtual_stages, 2);
+}
+
 TEST(SearchSpace, TriesVirtualStagesOfBalancedLayersWhereTheirNumberIsPrime) {
   const auto stages_of = [](int layers) {
     std::string model(kTinyModel);
