@@ -25,7 +25,6 @@ constexpr std::int64_t kMostUnitsInAll = std::int64_t{1} << 22;
 
 // A range as in the file, before chunks become units.
 struct RawRange {
-  PlanRange* range = nullptr;
   int part = 0;
   int parts = 1;
 };
@@ -359,9 +358,11 @@ class PlanReader {
     range.begin = first + all / raw.parts * raw.part;
     range.end = first + all / raw.parts * (raw.part + 1);
     const PlanGpu& gpu = plan_.gpus[static_cast<std::size_t>(range.gpu)];
-    int most = gpu.scratch;
-    if (range.buffer == MscclBuffer::kInput) most = plan_.in_place ? std::max(gpu.inputs, gpu.outputs) : gpu.inputs;
-    if (range.buffer == MscclBuffer::kOutput) most = plan_.in_place ? std::max(gpu.inputs, gpu.outputs) : gpu.outputs;
+    const bool scratch = range.buffer == MscclBuffer::kScratch;
+    const int own = scratch ? gpu.scratch : range.buffer == MscclBuffer::kInput ? gpu.inputs : gpu.outputs;
+    // In place the smaller buffer is the GPU's part of the larger one.
+    const int whole = plan_.in_place && !scratch ? std::max(gpu.inputs, gpu.outputs) : own;
+    const int most = own < whole ? whole - range.gpu * own : whole;
     if (first + all > most) {
       fail(*places_[number], fmt::format("chunks {} to {} are out of range: the buffer has {}", first / units_,
                                          (first + all) / units_ - 1, most / units_));

@@ -146,12 +146,19 @@ class MscclReader {
     gpu.outputs = small(element, "o_chunks", 0, kMostMscclChunks);
     gpu.scratch = small(element, "s_chunks", 0, kMostMscclChunks);
     for (const XmlElement& child : element.children) {
-      if (child.name == "copy") {
-        gpu.copies.push_back({.input = small(child, "i_off", 0, std::max(0, gpu.inputs - 1)),
-                              .output = small(child, "o_off", 0, std::max(0, gpu.outputs - 1))});
-      }
+      if (child.name == "copy") read_copy(child, gpu, id);
       if (child.name == "tb") read_block(child, gpu, id);
     }
+  }
+
+  void read_copy(const XmlElement& element, MscclGpu& gpu, int self) {
+    const int inputs = size_of(gpu, self, MscclBuffer::kInput);
+    const int outputs = size_of(gpu, self, MscclBuffer::kOutput);
+    if (inputs == 0 || outputs == 0) {
+      return fail(element, fmt::format("copies from {} chunks of input to {} of output", inputs, outputs));
+    }
+    gpu.copies.push_back(
+        {.input = small(element, "i_off", 0, inputs - 1), .output = small(element, "o_off", 0, outputs - 1)});
   }
 
   void read_block(const XmlElement& element, MscclGpu& gpu, int self) {
@@ -174,7 +181,7 @@ class MscclReader {
       }
     }
     for (const XmlElement& step : element.children) {
-      if (step.name == "step") read_step(step, gpu, block);
+      if (step.name == "step") read_step(step, gpu, self, block);
     }
     gpu.blocks.push_back(std::move(block));
   }
@@ -189,10 +196,10 @@ class MscclReader {
   }
 
   // In-place output and input are one buffer, and a file may omit the size of either.
-  [[nodiscard]] int size_of(const MscclGpu& gpu, MscclBuffer which) const {
+  [[nodiscard]] int size_of(const MscclGpu& gpu, int self, MscclBuffer which) const {
     switch (which) {
       case MscclBuffer::kInput: return program_.in_place && gpu.inputs == 0 ? in_place_input(gpu) : gpu.inputs;
-      case MscclBuffer::kOutput: return program_.in_place ? std::max(gpu.outputs, gpu.inputs) : gpu.outputs;
+      case MscclBuffer::kOutput: return program_.in_place ? in_place_output(gpu, self) : gpu.outputs;
       case MscclBuffer::kScratch: return gpu.scratch;
     }
     return 0;
@@ -203,6 +210,13 @@ class MscclReader {
     return program_.kind == CollectiveKind::kAllGather ? gpu.outputs / program_.ranks() : gpu.outputs;
   }
 
+  // For a reduce-scatter, what follows the beginning of the rank's part of the input.
+  [[nodiscard]] int in_place_output(const MscclGpu& gpu, int self) const {
+    const int whole = std::max(gpu.outputs, gpu.inputs);
+    if (program_.kind != CollectiveKind::kReduceScatter) return whole;
+    return std::max(0, whole - self * program_.chunks_per_rank());
+  }
+
   int chunk(const XmlElement& at, std::string_view name, const MscclStep& step, int size) {
     const int first = small(at, name, 0, kMostMscclChunks);
     if (first + step.count > size) {
@@ -211,7 +225,7 @@ class MscclReader {
     return first;
   }
 
-  void read_step(const XmlElement& element, const MscclGpu& gpu, MscclBlock& block) {
+  void read_step(const XmlElement& element, const MscclGpu& gpu, int self, MscclBlock& block) {
     MscclStep step{.line = element.line};
     check_names(element, kStepAttributes);
     const int place = small(element, "s", 0, kMostMscclChunks, static_cast<int>(block.steps.size()));
@@ -232,11 +246,11 @@ class MscclReader {
       step.count = small(element, "cnt", 1, kMostMscclChunks);
       if (found->reads) {
         step.source_buffer = buffer(element, "srcbuf");
-        step.source = chunk(element, "srcoff", step, size_of(gpu, step.source_buffer));
+        step.source = chunk(element, "srcoff", step, size_of(gpu, self, step.source_buffer));
       }
       if (found->stores) {
         step.target_buffer = buffer(element, "dstbuf");
-        step.target = chunk(element, "dstoff", step, size_of(gpu, step.target_buffer));
+        step.target = chunk(element, "dstoff", step, size_of(gpu, self, step.target_buffer));
       }
     }
     step.after_block = small(element, "depid", -1, kMostMscclChunks, -1);

@@ -5,6 +5,7 @@
 //         <tb id send recv chan> <step s type srcbuf srcoff dstbuf dstoff cnt depid deps hasdep/>
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -80,6 +81,8 @@ struct MscclProgram {
   std::vector<MscclGpu> gpus;
 
   [[nodiscard]] int ranks() const { return static_cast<int>(gpus.size()); }
+  // A rank's part of the whole buffer, in chunks.
+  [[nodiscard]] int chunks_per_rank() const { return std::max(1, chunks / ranks()); }
 };
 
 // Parsed, joined and proved (proof.h). Reports as many mistakes as possible at once, each with its line.

@@ -64,7 +64,7 @@ class ProgramProver {
   };
 
   [[nodiscard]] bool aliased() const { return program_.in_place; }
-  [[nodiscard]] int per_rank() const { return std::max(1, program_.chunks / program_.ranks()); }
+  [[nodiscard]] int per_rank() const { return program_.chunks_per_rank(); }
   // A rank may state more inputs than its part of an all-gather has.
   [[nodiscard]] int shift_end(const MscclGpu& gpu, int rank) const {
     if (program_.kind != CollectiveKind::kAllGather) return inputs_of(gpu);

@@ -1,6 +1,7 @@
 // Execution plans of MSCCL++: correct plans are proved, mistakes are reported with the failing line.
 #include "collectives/msccl/execution_plan.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -93,6 +94,23 @@ TEST(ExecutionPlan, RefusesPacketsThatAreNeverWritten) {
 TEST(ExecutionPlan, RefusesAWrongResult) {
   // GPU 0 copies instead of adding.
   EXPECT_THAT(mistake(replaced(read_all_plan(3), "\"rres\"", "\"copy\"")), HasSubstr("wrong data in chunk"));
+}
+
+// In place the part of GPU 1 is the last of two chunks, of an all-gather and of a reduce-scatter: no chunk follows it.
+TEST(ExecutionPlan, InPlaceAPartEndsWithTheWholeBuffer) {
+  const auto plan = [](std::string_view collective, int inputs, int outputs, char type) {
+    std::string gpus;
+    for (int gpu = 0; gpu < 2; ++gpu) {
+      gpus += fmt::format(
+          "{}{{\"id\": {}, \"input_chunks\": {}, \"output_chunks\": {},\n\"threadblocks\": [{{\"id\": 0, \"ops\": ["
+          "{{\"name\": \"copy\", \"src_buff\": [{}], \"dst_buff\": [{}]}}]}}]}}",
+          gpu > 0 ? ",\n" : "", gpu, inputs, outputs, local(type, 1), local(type, 1));
+    }
+    return plan_text(collective, "Simple", gpus);
+  };
+  const auto refusal = HasSubstr("chunks 1 to 1 are out of range: the buffer has 1");
+  EXPECT_THAT(mistake(plan("allgather", 1, 2, 'i')), refusal);
+  EXPECT_THAT(mistake(plan("reducescatter", 2, 1, 'o')), refusal);
 }
 
 TEST(ExecutionPlan, ReportsUnsupportedOperations) {

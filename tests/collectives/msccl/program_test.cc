@@ -1,6 +1,7 @@
 // MSCCL files: correct programs are proved, mistakes are reported with the failing line.
 #include "collectives/msccl/program.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -150,6 +151,32 @@ TEST(MscclProgram, InPlaceOneSizeIsThatOfBothBuffers) {
   }
   const auto program = parse_msccl(text, "p.xml");
   EXPECT_TRUE(program.has_value()) << render(program.error());
+}
+
+// The output of GPU 1 is the second half of its input of four chunks: what follows it is no buffer of the GPU.
+TEST(MscclProgram, InPlaceAScatteredOutputEndsWithTheInput) {
+  const auto scatter = [](int chunk) {
+    std::string gpus;
+    for (int gpu = 0; gpu < 2; ++gpu) {
+      gpus += fmt::format(R"(<gpu id="{}" i_chunks="4" o_chunks="2" s_chunks="0">
+<tb id="0" send="-1" recv="-1" chan="0">
+<step s="0" type="cpy" srcbuf="i" srcoff="0" dstbuf="o" dstoff="{}" cnt="1"/></tb></gpu>)",
+                          gpu, gpu == 1 ? chunk : 0);
+    }
+    return R"(<algo name="own" nchannels="1" nchunksperloop="4" proto="Simple" coll="reduce_scatter"
+inplace="1" ngpus="2">)" +
+           gpus + "</algo>";
+  };
+  EXPECT_THAT(mistake(scatter(2)), HasSubstr("chunks 2 to 2 are out of range: the buffer has 2"));
+  EXPECT_THAT(mistake(scatter(1)), HasSubstr("ends with the wrong data"));
+}
+
+TEST(MscclProgram, RefusesCopiesToOutputsThatAreNotThere) {
+  const std::string text =
+      replaced(ring_all_reduce(2), "o_chunks=\"0\" s_chunks=\"0\">",
+               "o_chunks=\"0\" s_chunks=\"0\"><copy i_off=\"0\" o_off=\"0\"/>");
+  EXPECT_THAT(mistake(replaced(text, "inplace=\"1\"", "inplace=\"0\"")),
+              HasSubstr("copies from 2 chunks of input to 0 of output"));
 }
 
 TEST(MscclProgram, RefusesAMisspelledAttributeAndTakesForeignOnes) {
