@@ -32,7 +32,7 @@ struct PolicyOutcome {
   std::vector<double> seconds;          // by account
   std::vector<double> lost_gpu_hours;   // by account, the productive one 0
   std::vector<double> class_faults;     // by component class
-  std::vector<double> class_gpu_hours;  // lost to recovery and replay
+  std::vector<double> class_gpu_hours;  // lost to recovery, replay and slow parts
   double between_faults_hours = 0.0;    // of wall time
   double running_between_faults_hours = 0.0;
   double out_of_spares = 0.0;  // share of lives that waited for a host

@@ -71,17 +71,17 @@ LifeResult JobLife::live() {
           : 0;
   result_.finished = target == 0;
   while (now_ < end()) {
-    set_speed();
+    const SlowPart* const slowest = set_speed();
     const JobTime event = std::min(next_event(), end());
     if (target > 0) {
       const JobTime done = now_ + progress_.until(target);
       if (done <= event) {
-        train(done);
+        train(done, slowest);
         result_.finished = true;
         break;
       }
     }
-    train(event);
+    train(event, slowest);
     if (now_ < end()) handle_events();
   }
   result_.wall = now_;
@@ -91,9 +91,11 @@ LifeResult JobLife::live() {
   return std::move(result_);
 }
 
-void JobLife::train(JobTime until) {
+void JobLife::train(JobTime until, const SlowPart* slowest) {
   const JobTime wall = until - now_;
+  const JobTime degraded = result_.accounts[Account::kDegraded];
   progress_.run(now_, wall, result_.accounts);
+  if (slowest != nullptr) charge(*slowest, result_.accounts[Account::kDegraded] - degraded);
   result_.paid_gpu_hours += hours_of(wall) * static_cast<double>(fleet_.paid_gpus());
   now_ = until;
 }
@@ -104,15 +106,29 @@ void JobLife::spend(JobTime time, Account account) {
   now_ += time;
 }
 
-void JobLife::set_speed() {
+const JobLife::SlowPart* JobLife::set_speed() {
   std::erase_if(slow_,
                 [this](const SlowPart& part) { return part.fault.host != kNoHost && !fleet_.in_job(part.fault.host); });
-  double factor = policy_.slowdown(view()).value_or(1.0);
-  double slowest = 1.0;
-  for (const SlowPart& part : slow_) slowest = std::max(slowest, component(part.fault).slowdown);
+  const SlowPart* slowest = nullptr;
+  double slowdown = 1.0;
+  for (const SlowPart& part : slow_) {
+    if (component(part.fault).slowdown <= slowdown) continue;
+    slowest = &part;
+    slowdown = component(part.fault).slowdown;
+  }
   set_stalls();
-  factor = std::max(1.0, factor * slowest);
+  const double factor = std::max(1.0, policy_.slowdown(view()).value_or(1.0) * slowdown);
   progress_.set_step_wall(JobTime(std::llround(static_cast<double>(operation_.job.step.count()) * factor)));
+  return slowest;
+}
+
+// Its share of what steps took longer: hosts that are missing make them longer, too.
+void JobLife::charge(const SlowPart& slowest, JobTime degraded) {
+  const double own = component(slowest.fault).slowdown;
+  const double missing = policy_.slowdown(view()).value_or(1.0);
+  if (degraded == JobTime()) return;
+  const double share = std::clamp(missing * (own - 1.0) / (missing * own - 1.0), 0.0, 1.0);
+  result_.lost[slowest.fault.component] += JobTime(std::llround(static_cast<double>(degraded.count()) * share));
 }
 
 // The longest of all slow parts.
@@ -240,11 +256,23 @@ void JobLife::begin_corruption(const Fault& fault) {
 void JobLife::handle_slow_parts() {
   const auto found = std::ranges::find_if(slow_, [this](const SlowPart& part) { return part.found_at <= now_; });
   if (found != slow_.end()) {
-    const Fault fault = found->fault;
+    const SlowPart part = *found;
     slow_.erase(found);
-    return recover(fault);
+    return recover_from_slow(part);
   }
   std::erase_if(slow_, [this](const SlowPart& part) { return part.ends_at <= now_; });
+}
+
+// Where diagnosis misses the host, it stays slow until it is found again, after one step at least.
+void JobLife::recover_from_slow(SlowPart part) {
+  pending_.missed_host = kNoHost;
+  recover(part.fault);
+  if (pending_.missed_host == kNoHost || part.ends_at <= now_) return;
+  part.fault.host = pending_.missed_host;
+  part.fault.serial = mix(part.fault.serial, 1);  // other draws
+  RandomStream stream = stream_of(part.fault, "recovery");
+  part.found_at = now_ + std::max(operation_.detection_of(component(part.fault)).draw(stream), operation_.job.step);
+  slow_.push_back(part);
 }
 
 void JobLife::stop_as_planned() {

@@ -25,7 +25,7 @@ struct LifeResult {
   std::int64_t steps = 0;
   bool finished = true;              // the work is done, where a life is as long as its work
   std::vector<std::int64_t> faults;  // by class: those that hit the job
-  std::vector<JobTime> lost;         // by class: recovery and replay
+  std::vector<JobTime> lost;         // by class: recovery, replay, and what steps take longer with a slow part
   std::int64_t recoveries = 0;
   std::int64_t in_recovery = 0;  // faults that hit while the job recovered from another
   std::int64_t from_start = 0;   // no version was left
@@ -69,6 +69,7 @@ class JobLife {
     JobTime join_stall;
     Corruption corruption;
     Fault interrupting;           // the fault that ended a phase
+    std::int64_t missed_host = kNoHost;  // slow, and still in the job after a recovery
     std::int64_t lost_hosts = 0;  // since the job ran last
   };
   struct LostCopies {
@@ -83,10 +84,13 @@ class JobLife {
   // The hosts of the job that the fault takes out.
   [[nodiscard]] std::vector<std::int64_t> victims(const Fault& fault) const;
 
-  void train(JobTime until);
+  // At the pace of the slowest part; null: none is slow.
+  void train(JobTime until, const SlowPart* slowest);
   void spend(JobTime time, Account account);
-  void set_speed();
+  // From here on; the slowest part.
+  const SlowPart* set_speed();
   void set_stalls();
+  void charge(const SlowPart& slowest, JobTime degraded);
   [[nodiscard]] JobTime next_event() const;
   void handle_events();
   void take_candidate();
@@ -98,6 +102,7 @@ class JobLife {
   void begin_slow(const Fault& fault);
   void begin_corruption(const Fault& fault);
   void handle_slow_parts();
+  void recover_from_slow(SlowPart part);
   void stop_as_planned();
   void schedule_join();
   void join();

@@ -34,12 +34,16 @@ void JobLife::lose_copies(const Fault& fault) {
 
 void JobLife::remove_hosts(const Fault& fault) {
   RandomStream stream = stream_of(fault, "blame");
+  const auto keep = [&](std::int64_t host) {
+    fleet_.keep(host);
+    if (component(fault).kind == FaultKind::kSlow) pending_.missed_host = host;
+  };
   for (const std::int64_t host : victims(fault)) {
     if (stream.next_unit() >= operation_.diagnosis.finds) {
       if (operation_.diagnosis.swaps_missed) {
         fleet_.stand_by(host);
       } else {
-        fleet_.keep(host);
+        keep(host);
       }
       continue;
     }
@@ -47,7 +51,7 @@ void JobLife::remove_hosts(const Fault& fault) {
     if (stream.next_unit() < operation_.diagnosis.blames_wrong) {
       const auto slots = static_cast<std::uint64_t>(operation_.job.hosts());
       blamed = fleet_.host_at(static_cast<std::int64_t>(stream.next_below(slots)));
-      fleet_.keep(host);
+      if (blamed != host) keep(host);
     }
     if (blamed != kNoHost) fleet_.remove(blamed, now_, component(fault));
   }

@@ -17,21 +17,22 @@ double mean_factor(const ComponentClass& part, std::int64_t hosts) {
   return sum / static_cast<double>(hosts);
 }
 
-double faults_per_hour_of(const ComponentClass& part, const Operation& operation) {
+}  // namespace
+
+// Recorded faults: as often as within the length of the job, were it without any.
+double Operation::faults_per_hour(const ComponentClass& part) const {
   if (!part.times.empty()) {
-    const auto count = static_cast<double>(part.times.size());
-    return operation.length.duration ? count / hours_of(*operation.length.duration) : 0.0;
+    const JobTime healthy = length.duration ? *length.duration : *length.work;
+    const auto count = std::ranges::count_if(part.times, [&](JobTime at) { return at < healthy; });
+    return count > 0 ? static_cast<double>(count) / hours_of(healthy) : 0.0;
   }
   double units = 1.0;
-  if (part.per == Exposed::kGpu) units = static_cast<double>(operation.job.gpus);
-  if (part.per == Exposed::kHost) units = static_cast<double>(operation.job.hosts());
+  if (part.per == Exposed::kGpu) units = static_cast<double>(job.gpus);
+  if (part.per == Exposed::kHost) units = static_cast<double>(job.hosts());
   double each = part.lifetime ? 3600.0 / part.lifetime->mean() : part.per_hour;
-  if (!part.place_factors.empty()) each *= mean_factor(part, operation.job.hosts());
-  const double lemon = part.per == Exposed::kJob ? 1.0 : 1.0 + operation.lemons.share * (operation.lemons.factor - 1.0);
-  return units * each * lemon;
+  if (!part.place_factors.empty()) each *= mean_factor(part, job.hosts());
+  return units * each * (part.knows_lemons() ? 1.0 + lemons.share * (lemons.factor - 1.0) : 1.0);
 }
-
-}  // namespace
 
 double ComponentClass::highest_factor() const {
   return place_factors.empty() ? 1.0 : std::ranges::max(place_factors);
@@ -39,7 +40,7 @@ double ComponentClass::highest_factor() const {
 
 double Operation::faults_per_hour() const {
   double sum = 0.0;
-  for (const ComponentClass& part : components) sum += faults_per_hour_of(part, *this);
+  for (const ComponentClass& part : components) sum += faults_per_hour(part);
   return sum;
 }
 
@@ -54,7 +55,7 @@ double Operation::recoveries_per_hour() const {
     } else if (part.kind == FaultKind::kCorruption) {
       share = part.found;
     }
-    sum += share * faults_per_hour_of(part, *this);
+    sum += share * faults_per_hour(part);
   }
   return sum;
 }

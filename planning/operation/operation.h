@@ -87,6 +87,8 @@ struct ComponentClass {
     return place_factors[static_cast<std::size_t>(host / place_hosts) % place_factors.size()];
   }
   [[nodiscard]] double highest_factor() const;
+  // Whether it fails more often on some hosts (Lemons): not parts with ages or recorded faults.
+  [[nodiscard]] bool knows_lemons() const { return per != Exposed::kJob && !lifetime && times.empty(); }
 };
 
 struct Restart {
@@ -190,6 +192,7 @@ struct Operation {
 
   // Faults per hour of the job with hosts of usual hazard, lemons included.
   [[nodiscard]] double faults_per_hour() const;
+  [[nodiscard]] double faults_per_hour(const ComponentClass& part) const;
   // Those of them that a recovery follows: not slow parts that stay or that end before they are found (by means), nor
   // corruptions that nobody detects.
   [[nodiscard]] double recoveries_per_hour() const;

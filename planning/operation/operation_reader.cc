@@ -234,6 +234,11 @@ void read_lemons(ConfigMap root, Operation& operation) {
     map.error("share", "E406", "lemons return from repair, and with unlimited hosts none returns",
               "give spares.standby");
   }
+  const bool any = std::ranges::any_of(operation.components, &ComponentClass::knows_lemons);
+  if (wants(root, "lemons") && !root.documenting() && !any) {
+    root.warn("lemons", "W131", "lemons has no effect: no component of GPUs or hosts has a constant rate",
+              "per: host, mtbf: 10000 h");
+  }
 }
 
 void check_missed(const Operation& operation, ConfigMap root) {
@@ -332,9 +337,12 @@ void set_intervals(Operation& operation, ConfigMap root) {
 
 void check_size(const Operation& operation, ConfigMap root) {
   const JobTime longest = operation.length.duration ? *operation.length.duration : *operation.length.work * 50;
-  double events = operation.faults_per_hour() * hours_of(longest);
+  double events = 0.0;
   if (operation.planned.every) events += hours_of(longest) * 3600.0 / std::max(operation.planned.every->mean(), 1e-9);
-  for (const ComponentClass& part : operation.components) events += static_cast<double>(part.times.size());
+  for (const ComponentClass& part : operation.components) {
+    events += part.times.empty() ? operation.faults_per_hour(part) * hours_of(longest)
+                                 : static_cast<double>(part.times.size());
+  }
   double aged = 0.0;
   for (const ComponentClass& part : operation.components) {
     if (part.lifetime && part.per != Exposed::kJob) {

@@ -141,5 +141,19 @@ TEST(GoodputText, OneLifeHasNoInterval) {
   EXPECT_THAT(one, HasSubstr("1 repetition, seed"));
 }
 
+// Ages and recorded faults are those of parts, whatever the host.
+TEST(Lemons, AreForConstantRates) {
+  const std::string lemons = kJob + kSaves + "spares: {standby: 4}\nlemons: {share: 50%, factor: 11}\n";
+  const std::string idle = "warning[W131]: lemons has no effect: no component of GPUs or hosts has a constant rate";
+  const std::string aged = "components: {disk: {per: host, lifetime: {distribution: weibull, mean: 80 h, shape: 2}}}\n";
+  EXPECT_THAT(remarks(lemons + aged), HasSubstr(idle));
+  EXPECT_THAT(remarks(lemons + "components: {log: {per: job, times: [3 h]}}\n"), HasSubstr(idle));
+  EXPECT_THAT(remarks(lemons + "components: {gpu: {mtbf: 1000 h}}\n"), Not(HasSubstr("lemons")));
+  // 8 hosts, each once in 80 h; six times as often where half of the hosts are lemons.
+  EXPECT_NEAR(result_of(lemons + aged).operation.faults_per_hour(), 0.1, 1e-9);
+  EXPECT_NEAR(result_of(lemons + "components: {host: {per: host, mtbf: 80 h}}\n").operation.faults_per_hour(), 0.6,
+              1e-9);
+}
+
 }  // namespace
 }  // namespace ringwright::planning::contradictions_test

@@ -46,6 +46,20 @@ TEST(Goodput, SimulatedMeanAgreesWithTheExactEfficiency) {
   }
 }
 
+// Ten days of healthy training with four faults: one in 60 h. A fault that comes after them is none of theirs.
+TEST(Goodput, IntervalsFollowRecordedFaultsWithinTheLengthOfTheJob) {
+  const std::string job = "repetitions: 1\njob: {gpus: 64, step_time: 1 s}\n"
+                          "checkpoint: {tiers: {store: {every: daly, load: 0 s, stall: 60 s}}}\n";
+  const double expected =
+      std::round(daly_interval({.stall = 60.0, .between_failures = 60.0 * 3600.0, .recovery = 0.0}));
+  for (const std::string length : {"work: 10 d\n", "duration: 10 d\n"}) {
+    const GoodputResult result =
+        result_of(job + length + "components: {log: {per: job, times: [1 h, 50 h, 90 h, 200 h, 11 d]}}\n");
+    EXPECT_EQ(result.operation.tiers[0].every, expected) << length;
+    EXPECT_NEAR(result.operation.faults_per_hour(), 4.0 / 240.0, 1e-9) << length;
+  }
+}
+
 // Slow links that nobody evicts, or that end before they are found, and wrong numbers that nobody sees lose no work.
 TEST(Goodput, IntervalsFollowFaultsThatAreRecoveredFrom) {
   const std::string tier = "checkpoint: {tiers: {store: {every: daly, load: 0 s, stall: 60 s}}}\n";

@@ -88,6 +88,28 @@ TEST(JobLife, ASlowPartMayRecoverByItself) {
   EXPECT_DOUBLE_EQ(seconds_in(life, Account::kProductive), 900.0);
 }
 
+// The second part has the pace of the job while both are slow: 100 s at 1.5, 200 s at 2, 100 s at 1.5 times the step.
+TEST(JobLife, TheSlowestPartIsChargedForLongerSteps) {
+  const LifeResult life =
+      life_of(plan_of("duration: 1000 s\ncomponents:\n"
+                      "  slow: {times: [200 s], kind: slow, slowdown: 1.5, lasts: 400 s, evicts: false}\n"
+                      "  slower: {times: [300 s], kind: slow, slowdown: 2, lasts: 200 s, evicts: false}\n"));
+  EXPECT_NEAR(seconds_in(life, Account::kDegraded), 200.0 / 3 + 100.0, 1e-6);
+  EXPECT_NEAR(seconds_of(life.lost[0]), 200.0 / 3, 1e-6);
+  EXPECT_NEAR(seconds_of(life.lost[1]), 100.0, 1e-6);
+}
+
+// Found at 250 s and missed: a restart until 350 s, found again 50 s later, and so on. The job
+// is slow for 6 x 50 s, and loses half of them.
+TEST(JobLife, ASlowHostThatDiagnosisMissesStaysSlow) {
+  const LifeResult life = life_of(
+      plan_of("duration: 1000 s\ncomponents: {node: {per: host, times: [200 s], kind: slow, slowdown: 2}}\n"
+              "diagnosis: {finds: 0%}\n"));
+  EXPECT_EQ(life.recoveries, 5);
+  EXPECT_DOUBLE_EQ(seconds_in(life, Account::kRestart), 500.0);
+  EXPECT_DOUBLE_EQ(seconds_in(life, Account::kDegraded), 150.0);
+}
+
 // Corrupt from 250 s on, found at 550 s: back to the version of 200 s, not to that of 500 s.
 TEST(JobLife, CorruptionGoesBackToAVersionBeforeIt) {
   const LifeResult life =
