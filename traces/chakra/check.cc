@@ -127,7 +127,8 @@ std::vector<std::uint32_t> walk_cycle(const ChakraTrace& trace, const ChakraOrde
 std::string describe_cycle(const ChakraTrace& trace, const ChakraOrder& order) {
   const std::vector<std::uint32_t> walk = walk_cycle(trace, order);
   constexpr std::size_t kShown = 16;
-  std::string text = fmt::format("{} nodes wait for each other: ", walk.size());
+  std::string text = walk.size() == 1 ? describe(trace, trace.nodes[walk.front()]) + " waits for itself: "
+                                      : fmt::format("{} nodes wait for each other: ", walk.size());
   for (std::size_t i = 0; i < std::min(walk.size(), kShown); ++i)
     text += fmt::format("{} -> ", trace.nodes[walk[i]].id);
   if (walk.size() > kShown) text += "... -> ";

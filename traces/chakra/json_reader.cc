@@ -212,6 +212,8 @@ class JsonReader {
   }
 
   error_code read_attribute(std::string_view key, json::value value, ChakraAttributes& attributes) {
+    // As in the binary form; without a look at them a collective would lose its size, and work its place.
+    if (key == "attr") return must_be(key, "left out: attributes are members of the node, as: \"comm_size\": 1024");
     error_code error = SUCCESS;
     const ChakraValue read = json_value(value, error);
     if (error != SUCCESS) return error;

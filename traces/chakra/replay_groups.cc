@@ -202,7 +202,7 @@ class GroupReplay {
           calls, first, [](const auto* a, const auto* b) { return a->kind == b->kind && a->size == b->size; });
       if (own == calls.end() && other == first.end()) continue;
       const std::string of = group.name.empty() ? "the group of all ranks" : "process group '" + group.name + "'";
-      return error(fmt::format("rank {} and rank {} of {} call different collectives: the {}. call is {} and {}",
+      return error(fmt::format("rank {} and rank {} of {} call different collectives: call {} is {} and {}",
                                group.ranks.front(), rank, of, other - first.begin() + 1,
                                describe_call(other == first.end() ? nullptr : *other),
                                describe_call(own == calls.end() ? nullptr : *own)));

@@ -70,7 +70,7 @@ TEST(ChakraCheck, ACycleIsNamedWithItsIds) {
 }
 
 TEST(ChakraCheck, ANodeThatDependsOnItselfIsACycle) {
-  EXPECT_THAT(error({{8, {8}}}), testing::HasSubstr("8 -> 8"));
+  EXPECT_THAT(error({{8, {8}}}), testing::HasSubstr("node 8 ('n') waits for itself: 8 -> 8"));
 }
 
 TEST(ChakraCheck, AllFindingsComeAtOnce) {

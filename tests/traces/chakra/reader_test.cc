@@ -274,13 +274,15 @@ TEST_F(ChakraFiles, MistakesOfTheJsonFormAreAllNamed) {
       {"Id": 1, "Name": 5, "NodeType": 4},
       {"Id": 2, "NodeType": 40, "data_deps": 3},
       {"Name": "a", "NodeType": 4, "runtime": -3},
-      {"Id": 4, "NodeType": 7, "comm_size": "big"}]})");
+      {"Id": 4, "NodeType": 7, "comm_size": "big"},
+      {"Id": 5, "NodeType": 4, "attr": [{"name": "is_cpu_op", "bool_val": true}]}]})");
   EXPECT_THAT(errors, testing::HasSubstr("node 1: 'Name' must be a text"));
   EXPECT_THAT(errors, testing::HasSubstr("node 2: 'NodeType' is 40"));
   EXPECT_THAT(errors, testing::HasSubstr("node 2: 'data_deps' must be a list of node ids"));
   EXPECT_THAT(errors, testing::HasSubstr("workload_graph[2]: it has no 'Id'"));
   EXPECT_THAT(errors, testing::HasSubstr("workload_graph[2]: 'runtime' must be a whole number of at least 0"));
   EXPECT_THAT(errors, testing::HasSubstr("node 4: attribute 'comm_size' is a text (big)"));
+  EXPECT_THAT(errors, testing::HasSubstr("node 5: 'attr' must be left out: attributes are members of the node"));
 }
 
 TEST_F(ChakraFiles, BrokenJsonIsAnErrorWithItsByte) {

@@ -344,8 +344,8 @@ TEST(ChakraReplay, MembersOfAGroupMustCallTheSameCollectives) {
   const Rank other =
       Rank().collective(1, ChakraCollective::kAllReduce, 8_B).collective(2, ChakraCollective::kBroadcast, 16_B);
   EXPECT_THAT(error(job_of({one, other})),
-              HasSubstr("call different collectives: the 2. call is all_reduce of 16 bytes and broadcast of 16 bytes"));
-  EXPECT_THAT(error(job_of({one, Rank().compute(1, 1)})), HasSubstr("the 1. call is all_reduce of 8 bytes and none"));
+              HasSubstr("call different collectives: call 2 is all_reduce of 16 bytes and broadcast of 16 bytes"));
+  EXPECT_THAT(error(job_of({one, Rank().compute(1, 1)})), HasSubstr("call 1 is all_reduce of 8 bytes and none"));
 }
 
 TEST(ChakraReplay, GroupsMustExistAndHaveTheirCallers) {
