@@ -24,7 +24,8 @@ constexpr KeyEffect of_dispatch(std::string_view keys) {
 
 // Copies of tables on every rank have dense gradients; one rank has all tables.
 constexpr std::string_view kCopied = "every rank has a copy of all tables";
-constexpr std::string_view kNoHostTables = "no tables are placed on hosts (table_row_wise, or auto of HugeCTR)";
+constexpr std::string_view kNoHostTables =
+    "no tables are placed on hosts: table_row_wise and HugeCTR's auto do that, HugeCTR only on several hosts";
 constexpr std::string_view kNoRowsSent = "pooled rows stay on their rank";
 
 // Keys of ZeRO's exchanges, for which FSDP has its own keys.

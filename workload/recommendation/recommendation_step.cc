@@ -219,8 +219,8 @@ class RoleWriter {
     name("gradients of copies");
     run(dense_gradient_kernels(model_, shares_.replicated));
     for (const TableShare& share : shares_.replicated) {
-      add_to_bucket(static_cast<double>(share.tables) * share.rows * static_cast<double>(share.columns) *
-                    gradient_bytes(model_));
+      const double bytes = share.rows * static_cast<double>(share.columns) * gradient_bytes(model_);
+      for (std::int64_t table = 0; table < share.tables; ++table) add_to_bucket(bytes);
     }
   }
 

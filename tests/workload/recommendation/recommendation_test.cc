@@ -106,6 +106,20 @@ TEST(RecommendationExchange, ReducesEveryGradientOnce) {
   }
 }
 
+// Gradients of 256,000 bytes fill a bucket each, the first with those of the MLPs: four all-reduces, for one group of
+// four tables and for four groups.
+TEST(RecommendationExchange, BucketsHoldTheGradientsOfTablesNotOfGroups) {
+  const auto all_reduces = [](const std::vector<TableGroup>& tables) {
+    RecommendationModel model = model_of(tables);
+    model.bucket = Bytes(250'000);
+    const StepPlan plan = build_recommendation_step(model, place(model, 4));
+    return std::ranges::count(plan.graph.programs.front().tasks, TaskKind::kCollective, &Task::kind);
+  };
+  const TableGroup table = tables_of(1, Sharding::kDataParallel);
+  EXPECT_EQ(all_reduces({tables_of(4, Sharding::kDataParallel)}), 4);
+  EXPECT_EQ(all_reduces({table, table, table, table}), 4);
+}
+
 // Graham's example for three machines, 5 5 4 4 3 3 3: longest first reaches 11 where 9 is possible, which is the bound
 // 4/3 - 1/9. A table of D columns and one lookup costs 2 D.
 TEST(TablePlacement, ReachesTheBoundOfLongestFirst) {
