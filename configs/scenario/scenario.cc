@@ -29,7 +29,7 @@ const std::vector<std::string>& dimension_names() {
   static const std::vector<std::string> kNames = {
       "tp", "cp", "cp_a2a", "cp_p2p",    "ep",     "ep_inner", "ep_outer",     "etp",          "edp",
       "dp", "pp", "mp",     "embedding", "mirror", "dp_shard", "dp_replicate", "dp_secondary", "dp_node",
-      "dp_across"};
+      "dp_across", "mp_intra", "mp_cross"};
   return kNames;
 }
 

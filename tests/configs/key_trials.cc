@@ -15,7 +15,7 @@ std::string job_of(std::string_view key) {
            "  - {name: conv, positions: 196, k: 2304, n: 256, inputs: 50176, epilogue: batch_norm, count: 3}\n"
            "  - {name: fc, k: 50176, n: 100, inputs: 50176, relu: false}\n";
   }
-  if (key.starts_with("recommendation.")) {
+  if (key.starts_with("recommendation.") || key.starts_with("collectives.mp")) {
     return "recommendation:\n  dense_features: 16\n  bottom_mlp: [64, 32]\n  top_mlp: [64, 1]\n"
            "  global_batch: 4096\n  tables:\n"
            "  - {count: 9, rows: 100000, dim: 32, pooling: 4, sharding: table_wise}\n"

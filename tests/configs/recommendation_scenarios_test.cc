@@ -198,7 +198,8 @@ TEST(RecommendationScenarios, KeysWithoutEffectAreNamed) {
                 HasSubstr(setting.substr(0, setting.find('=')) + " has no effect: HugeCTR"));
   }
   EXPECT_THAT(render(warnings_of(load(split, {"collectives.mp_intra.algorithm=ring"}))),
-              HasSubstr("collectives.mp_intra has no effect: no tables are placed on hosts"));
+              HasSubstr("mp_intra has no effect: no tables are placed on hosts: table_row_wise and HugeCTR's "
+                        "auto do that, HugeCTR only on several hosts"));
   for (const std::string setting : {"comm_precision=fp16", "ddp_bucket=1MiB", "prefetch_indices=true"}) {
     const std::string key = "recommendation." + setting.substr(0, setting.find('='));
     EXPECT_THAT(idle(on(1, 1), setting), HasSubstr(key + " has no effect"));
