@@ -2,6 +2,7 @@
 // (workload/checkpoint/save_time.h).
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 
 #include <fmt/format.h>
 
@@ -70,6 +71,27 @@ void need_size(ConfigMap& map, const TierSizes& sizes) {
             "give checkpoint.state, name a scenario with a model, or give stall, write and load");
 }
 
+// Rates of a time that is given itself, or simulated.
+void list_idle_rates(ConfigMap& map, std::initializer_list<std::string_view> rates, std::string_view given) {
+  if (map.documenting() || !map.has(given)) return;
+  for (const std::string_view rate : rates) {
+    if (!map.has(rate)) continue;
+    map.warn(rate, "W131", fmt::format("{} has no effect: '{}' says how long that takes", map.path_of(rate), given));
+  }
+}
+
+void list_idle_storage_rates(ConfigMap& map, bool two_phase) {
+  for (const std::string_view given : {"write", "simulate"}) {
+    list_idle_rates(map, {"serialise", "per_gpu", "per_host", "total", "overhead"}, given);
+  }
+  // Training waits for all of it.
+  if (!two_phase && !map.has("write")) {
+    list_idle_rates(map, {"serialise", "per_gpu", "per_host", "total", "overhead"}, "stall");
+  }
+  for (const std::string_view given : {"stall", "simulate"}) list_idle_rates(map, {"snapshot", "hidden"}, given);
+  list_idle_rates(map, {"read_per_gpu", "read_per_host", "read_total"}, "load");
+}
+
 void read_storage_times(ConfigMap& map, const TierSizes& sizes, CheckpointTier& tier) {
   const bool two_phase =
       map.choice({.name = "mode", .doc = "what training waits for", .fallback = std::string("blocking")}, kModes) ==
@@ -107,6 +129,7 @@ void read_storage_times(ConfigMap& map, const TierSizes& sizes, CheckpointTier& 
   if (reads) need_size(map, sizes);
   tier.load = wants(map, "load") ? read_given(map, "load", "until all ranks hold a version again")
                                  : job_time(workload::write_time(loaded, back));
+  list_idle_storage_rates(map, two_phase);
 }
 
 // Who holds versions in memory.
@@ -179,6 +202,11 @@ void read_memory_times(ConfigMap& map, const TierSizes& sizes, CheckpointTier& t
   if (wants(map, "stall")) tier.stall = read_given(map, "stall", "of training, per checkpoint");
   if (wants(map, "write")) tier.write = read_given(map, "write", "until a version counts, after the stall");
   if (wants(map, "load")) tier.load = read_given(map, "load", "until all ranks hold a version again");
+  for (const std::string_view given : {"stall", "simulate"}) {
+    list_idle_rates(map, {"idle"}, given);
+    if (map.has("load")) list_idle_rates(map, {"nic"}, given);
+  }
+  list_idle_rates(map, {"encode"}, "write");
   tier.outlives_process = map.boolean({.name = "snapshot_process",
                                        .doc = "in-memory checkpoints belong to a separate process that survives "
                                               "the training process",

@@ -214,6 +214,11 @@ void check_components(const Operation& operation, ConfigMap root) {
                fmt::format("{} has no effect: with unlimited hosts none returns", map.path_of("repair")),
                "give spares.standby");
     }
+    for (const std::string_view key : {"detect", "repair"}) {
+      if (part.kind != FaultKind::kSlow || part.evicts || !map.has(key)) continue;
+      map.warn(key, "W131",
+               fmt::format("{} has no effect: nobody replaces its host (evicts: false)", map.path_of(key)));
+    }
     if (!operation.length.duration) continue;
     const auto late = std::ranges::count_if(part.times, [&](JobTime at) { return at >= *operation.length.duration; });
     if (late > 0) {

@@ -70,6 +70,33 @@ TEST(GoodputFiles, RepairOfAClassNeedsHostsThatReturn) {
   EXPECT_EQ(remarks(kJob + kSaves + part + "spares: {standby: 1}\n"), "");
 }
 
+TEST(GoodputFiles, RatesOfTimesThatAreGivenAreNamed) {
+  const auto tier = [](const std::string& keys) {
+    return remarks(kJob + "checkpoint: {state: 1TB, tiers: {save: {every: 100 steps, " + keys + "}}}\n");
+  };
+  const std::string given = "checkpoint.tiers.save.";
+  EXPECT_THAT(tier("total: 1TB/s, stall: 1 s, load: 1 s"),
+              HasSubstr(given + "total has no effect: 'stall' says how long that takes"));
+  EXPECT_THAT(tier("per_host: 1GB/s, stall: 1 s, write: 5 s, load: 1 s"),
+              HasSubstr(given + "per_host has no effect: 'write' says how long that takes"));
+  EXPECT_THAT(tier("mode: two_phase, snapshot: 1GB/s, stall: 1 s, write: 5 s, load: 1 s"),
+              HasSubstr(given + "snapshot has no effect: 'stall' says how long that takes"));
+  EXPECT_THAT(tier("total: 1TB/s, read_total: 1TB/s, load: 1 s"),
+              HasSubstr(given + "read_total has no effect: 'load' says how long that takes"));
+  EXPECT_THAT(tier("place: peers, nic: 50GB/s, idle: 1s, stall: 1 s"), HasSubstr(given + "idle has no effect"));
+  EXPECT_THAT(tier("place: peers, nic: 50GB/s, stall: 1 s, load: 1 s"), HasSubstr(given + "nic has no effect"));
+  EXPECT_EQ(tier("place: peers, nic: 50GB/s, stall: 1 s"), "");
+  EXPECT_EQ(tier("mode: two_phase, total: 1TB/s, stall: 1 s, load: 1 s"), "");
+}
+
+// Nobody looks for a part that stays.
+TEST(GoodputFiles, KeysOfEvictionNeedOne) {
+  const std::string part = "components: {nic: {mtbf: 1000 h, kind: slow, slowdown: 1.1, detect: 1 min, lasts: 1 h";
+  EXPECT_THAT(remarks(kJob + kSaves + part + ", evicts: false}}\n"),
+              HasSubstr("warning[W131]: components.nic.detect has no effect: nobody replaces its host"));
+  EXPECT_EQ(remarks(kJob + kSaves + part + "}}\n"), "");
+}
+
 // `mode: blocking`, the default, stands still until all is written.
 TEST(GoodputFiles, ACheckpointWithoutAStallIsNamed) {
   const auto tier = [](const std::string& keys) {
