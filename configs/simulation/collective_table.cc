@@ -80,6 +80,21 @@ void tell_times(const TaskGraph& graph, const RunRecord& record, const Collectiv
   if (count > 0) use.mean = Duration(static_cast<std::int64_t>(sum / count));
 }
 
+// Times are recorded by dimension, kind and bytes: where groups of several shapes make one call, which of them took how
+// long is not known.
+void forget_shared_times(std::vector<CollectiveUse>& table) {
+  std::map<std::tuple<std::string, std::string, Bytes>, int> rows;
+  const auto rows_of = [&rows](const CollectiveUse& use) -> int& {
+    return rows[{use.dimension, use.operation, use.bytes}];
+  };
+  for (const CollectiveUse& use : table) ++rows_of(use);
+  for (CollectiveUse& use : table) {
+    if (rows_of(use) < 2) continue;
+    use.shortest.reset();
+    use.mean.reset();
+  }
+}
+
 }  // namespace
 
 PlayedChoice played_choice(const Simulation& simulation, const CollectiveCall& call) {
@@ -116,6 +131,7 @@ std::vector<CollectiveUse> collective_table(const Simulation& simulation, const 
       same->calls = std::max(same->calls, use.calls);
     }
   }
+  forget_shared_times(table);
   std::ranges::stable_sort(table, [](const CollectiveUse& a, const CollectiveUse& b) {
     const auto moved = [](const CollectiveUse& use) {
       return static_cast<double>(use.bytes.count()) * static_cast<double>(use.calls);

@@ -289,6 +289,30 @@ TEST_F(ReplayedTraces, GroupsOfAllRanksAreTheDataParallelOnes) {
   EXPECT_LT(ratio, 1.3);
 }
 
+// Group a has four ranks in two replicas, and b two in each: their sums are calls of one dimension.
+TEST_F(ReplayedTraces, OfGroupsOfSeveralSizesTheTimeOfACallIsNotKnown) {
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    traces::ChakraTraceBuilder builder("t");
+    const ChakraAttributes sum{.comm_type = ChakraCollective::kAllReduce,
+                               .comm_size = 64_MiB,
+                               .pg_name = builder.text(rank < 2 ? "a" : "b")};
+    builder.add({.id = 1, .name = "sum", .kind = ChakraKind::kCollective, .attributes = &sum});
+    write_rank(rank, std::move(builder).take());
+  }
+  write("t.groups.json", R"({"a": [0, 1], "b": [2, 3]})");
+  const std::vector<CollectiveUse> once = report_of(load(job(", groups: " + groups()))).facts.collectives;
+  ASSERT_EQ(once.size(), 1U);
+  EXPECT_TRUE(once[0].shortest.has_value());
+  std::string two = job(", groups: " + groups() + ", replicas: 2, data_parallel_groups: [a]");
+  two.replace(two.find("gpus: 4"), 7, "gpus: 8");
+  const std::vector<CollectiveUse> uses = report_of(load(two)).facts.collectives;
+  ASSERT_EQ(uses.size(), 2U);
+  for (const CollectiveUse& use : uses) {
+    EXPECT_FALSE(use.shortest.has_value()) << use.ranks;
+    EXPECT_FALSE(use.mean.has_value()) << use.ranks;
+  }
+}
+
 TEST_F(ReplayedTraces, ReplicasThatCannotBeAreRefused) {
   write_step();
   EXPECT_THAT(errors(job(", replicas: 3")),
