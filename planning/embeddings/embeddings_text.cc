@@ -1,4 +1,6 @@
 // Results about embedding tables, as text and as JSON.
+#include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,7 +14,7 @@ namespace ringwright::planning {
 namespace {
 
 std::string percent_of(double share) { return fmt::format("{:.2f} %", share * 100.0); }
-std::string gigabytes(double bytes) { return fmt::format("{:.3f} GB", bytes / 1e9); }
+std::string size_of(double bytes) { return to_string(Bytes(static_cast<std::int64_t>(std::llround(bytes)))); }
 
 std::string embedding_table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<Align> columns(rows.front().size(), Align::kRight);
@@ -27,7 +29,7 @@ std::string embedding_table(const std::vector<std::vector<std::string>>& rows) {
 std::string caches_text(const EmbeddingsResult& result) {
   std::vector<std::vector<std::string>> rows{{"most popular rows in GPU memory", "of lookups", "fetched in a step"}};
   for (const CacheRow& row : result.caches) {
-    rows.push_back({percent_of(row.rows), percent_of(row.hits), gigabytes(row.fetched)});
+    rows.push_back({percent_of(row.rows), percent_of(row.hits), size_of(row.fetched)});
   }
   return embedding_table(rows);
 }
@@ -35,7 +37,7 @@ std::string caches_text(const EmbeddingsResult& result) {
 std::string lookaheads_text(const EmbeddingsResult& result) {
   std::vector<std::vector<std::string>> rows{{"batches ahead", "rows held", "fetched in a step"}};
   for (const LookaheadRow& row : result.lookaheads) {
-    rows.push_back({std::to_string(row.batches), percent_of(row.held), gigabytes(row.fetched)});
+    rows.push_back({std::to_string(row.batches), percent_of(row.held), size_of(row.fetched)});
   }
   return embedding_table(rows);
 }
@@ -44,7 +46,7 @@ std::string checkpoints_text(const EmbeddingsResult& result) {
   std::vector<std::vector<std::string>> rows{
       {"checkpoints of a day", "second", "mean", "kept at most", "less written", "less kept"}};
   for (const CheckpointRow& row : result.checkpoints) {
-    rows.push_back({row.policy, gigabytes(row.first), gigabytes(row.mean), gigabytes(row.largest_kept),
+    rows.push_back({row.policy, size_of(row.first), size_of(row.mean), size_of(row.largest_kept),
                     fmt::format("{:.2f} x", row.less_written), fmt::format("{:.2f} x", row.less_kept)});
   }
   return embedding_table(rows);
@@ -68,10 +70,10 @@ std::string recoveries_text(const EmbeddingsResult& result) {
 
 std::string render_embeddings_text(const EmbeddingsResult& result) {
   return fmt::format("{}: tables of {}, a step of {}, {} of its lookups are of distinct rows\n", result.scenario,
-                     gigabytes(result.table_bytes), to_string(result.step), percent_of(result.unique_rows)) +
+                     size_of(result.table_bytes), to_string(result.step), percent_of(result.unique_rows)) +
          caches_text(result) + lookaheads_text(result) + checkpoints_text(result) + recoveries_text(result) +
          fmt::format("  erasure code: {} more memory, {} more sent in a step, a lost server is rebuilt in {}\n",
-                     percent_of(result.memory_overhead), gigabytes(result.parity_bytes), to_string(result.rebuild));
+                     percent_of(result.memory_overhead), size_of(result.parity_bytes), to_string(result.rebuild));
 }
 
 std::string render_embeddings_json(const EmbeddingsResult& result) {

@@ -138,6 +138,12 @@ TEST(Embeddings, OverheadsOfRecoveryAreTheFormulasOfCpr) {
   EXPECT_THAT(render_embeddings_text(result), Not(HasSubstr("e+")));  // long intervals are hours
 }
 
+TEST(Embeddings, SmallSizesHaveSmallUnits) {
+  const EmbeddingsResult result = study({"recommendation.tables=[{rows: 1024, dim: 64, pooling: 2}]"});
+  EXPECT_DOUBLE_EQ(result.table_bytes, 1024 * 64 * 4.0);
+  EXPECT_THAT(render_embeddings_text(result), HasSubstr("tables of 256 KiB"));
+}
+
 // What `checkpoints` and `bits` save is what a recovery loads.
 TEST(Embeddings, RecoverySavesAndLoadsTheChosenCheckpoints) {
   const std::vector<std::string> often{"recommendation.upkeep.interval=10s", "recommendation.upkeep.bits=8",
