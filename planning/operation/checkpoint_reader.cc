@@ -132,6 +132,15 @@ void read_storage_times(ConfigMap& map, const TierSizes& sizes, CheckpointTier& 
   list_idle_storage_rates(map, two_phase);
 }
 
+// Those that hold a version are hosts of the job, and all different.
+void check_distance(ConfigMap& map, std::string_view key, const JobShape& job, const CheckpointTier& tier) {
+  if (tier.copies * tier.jump <= job.hosts()) return;
+  map.error(key, "E405",
+            fmt::format("groups of {} hosts, {} apart, need {}, and the job has {}", tier.copies, tier.jump,
+                        tier.copies * tier.jump, job.hosts()),
+            fmt::format("{}, or a smaller jump", key == "copies" ? "fewer copies" : "a smaller group"));
+}
+
 // Who holds versions in memory.
 void read_holders(ConfigMap& map, const JobShape& job, CheckpointTier& tier) {
   tier.parity = map.integer({.name = "parity",
@@ -153,7 +162,8 @@ void read_holders(ConfigMap& map, const JobShape& job, CheckpointTier& tier) {
   }
   tier.jump = map.integer(
       {.name = "jump", .doc = "hosts between the members of a group", .fallback = 1, .min = 1, .max = 1'000'000});
-  if (tier.parity == 0) return;
+  if (map.documenting()) return;
+  if (tier.parity == 0) return check_distance(map, "copies", job, tier);
   for (const std::string_view key : {"copies", "placement"}) {
     if (map.has(key)) {
       map.error(key, "E405", fmt::format("'{}' and 'parity' both say how versions survive", map.path_of(key)),
@@ -165,11 +175,8 @@ void read_holders(ConfigMap& map, const JobShape& job, CheckpointTier& tier) {
               fmt::format("a group of {} hosts cannot have {} parts of parity", tier.copies, tier.parity),
               "a larger group, or less parity");
     tier.copies = tier.parity + 1;
-  } else if (tier.copies * tier.jump > job.hosts()) {
-    map.error("group", "E405",
-              fmt::format("groups of {} hosts, {} apart, need {}, and the job has {}", tier.copies, tier.jump,
-                          tier.copies * tier.jump, job.hosts()),
-              "a smaller group, or a smaller jump");
+  } else {
+    check_distance(map, "group", job, tier);
   }
 }
 

@@ -89,6 +89,19 @@ TEST(GoodputFiles, RatesOfTimesThatAreGivenAreNamed) {
   EXPECT_EQ(tier("mode: two_phase, total: 1TB/s, stall: 1 s, load: 1 s"), "");
 }
 
+// 8 hosts: nine copies, or two that are five hosts apart, are not all on different ones.
+TEST(GoodputFiles, CopiesAreOnDifferentHostsOfTheJob) {
+  const auto tier = [](const std::string& keys) {
+    return remarks(kJob + "checkpoint: {state: 1TB, tiers: {save: {every: 100 steps, place: peers, nic: 50GB/s, " +
+                   keys + "}}}\n");
+  };
+  EXPECT_THAT(tier("copies: 9"), HasSubstr("error[E405]: groups of 9 hosts, 1 apart, need 9, and the job has 8"));
+  EXPECT_THAT(tier("jump: 5"), HasSubstr("error[E405]: groups of 2 hosts, 5 apart, need 10, and the job has 8"));
+  EXPECT_THAT(tier("placement: ring, copies: 3, jump: 4"), HasSubstr("error[E405]: groups of 3 hosts, 4 apart"));
+  EXPECT_EQ(tier("copies: 2, jump: 4"), "");
+  EXPECT_EQ(tier("copies: 8"), "");
+}
+
 // Nobody looks for a part that stays.
 TEST(GoodputFiles, KeysOfEvictionNeedOne) {
   const std::string part = "components: {nic: {mtbf: 1000 h, kind: slow, slowdown: 1.1, detect: 1 min, lasts: 1 h";
