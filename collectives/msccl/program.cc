@@ -21,6 +21,7 @@ namespace {
 
 constexpr int kMostMscclGpus = 4096;
 constexpr int kMostMscclChunks = 1 << 20;
+constexpr std::int64_t kMostChunksInAll = std::int64_t{1} << 22;  // of all GPUs' buffers: the proof holds each
 constexpr std::int64_t kDefaultMaxBytes = std::int64_t{1} << 27;
 
 constexpr std::array kMscclActions = {
@@ -136,6 +137,12 @@ class MscclReader {
     }
     for (int id = 0; id < ranks; ++id) {
       if (!seen[static_cast<std::size_t>(id)]) fail(algo, fmt::format("GPU {} of {} is missing", id, ranks));
+    }
+    std::int64_t all = 0;
+    for (const MscclGpu& gpu : program_.gpus) all += std::int64_t{gpu.inputs} + gpu.outputs + gpu.scratch;
+    all = std::max(all, std::int64_t{program_.chunks} * ranks);
+    if (all > kMostChunksInAll) {
+      fail(algo, fmt::format("{} chunks of all GPUs are too many: at most {}", all, kMostChunksInAll));
     }
   }
 

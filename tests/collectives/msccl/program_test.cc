@@ -171,6 +171,17 @@ inplace="1" ngpus="2">)" +
   EXPECT_THAT(mistake(scatter(1)), HasSubstr("ends with the wrong data"));
 }
 
+// The proof holds every chunk of every GPU, whatever a file claims to have.
+TEST(MscclProgram, RefusesMoreChunksThanAProofHolds) {
+  std::string gpus;
+  for (int gpu = 0; gpu < 5; ++gpu) {
+    gpus += fmt::format(R"(<gpu id="{}" i_chunks="1048576" o_chunks="0" s_chunks="0"></gpu>)", gpu);
+  }
+  EXPECT_THAT(mistake(R"(<algo nchannels="1" nchunksperloop="5" proto="LL" coll="allreduce" inplace="1" ngpus="5">)" +
+                      gpus + "</algo>"),
+              HasSubstr("5242880 chunks of all GPUs are too many: at most 4194304"));
+}
+
 TEST(MscclProgram, RefusesCopiesToOutputsThatAreNotThere) {
   const std::string text =
       replaced(ring_all_reduce(2), "o_chunks=\"0\" s_chunks=\"0\">",
