@@ -4,6 +4,7 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "workload/kernels/fusions.h"
 #include "workload/kernels/gathered_key_kernels.h"
 #include "workload/kernels/pointwise_kernels.h"
 #include "workload/kernels/ring_kernels.h"
@@ -143,6 +144,7 @@ void add_qkv(KernelMaker& make) {
     make.linears("qkv", make.shape.hidden, {make.query + make.gate, make.key, make.value},
                  make.shape.adapters && make.shape.adapters->qkv);
     if (make.shape.adapters && make.shape.adapters->qkv) make.adapter(make.shape.hidden, columns);
+    if (narrow_queries(make)) make.widen_results("qkv", -make.narrow_saving());
   }
   if (make.shape.query_key_norm) {
     make.stream(kNorm, "query and key norm", make.tokens * (make.query + make.key), {.values = 2});
@@ -162,15 +164,21 @@ void add_output_gate_backward(KernelMaker& make) {
   if (make.gate > 0) make.stream(kElementwise, "attention gate backward", make.tokens * make.context, {.values = 5});
 }
 
+// What attention wrote in fp8.
+Cast context_cast(const KernelMaker& make) {
+  return narrow_context(make) ? Cast::kTransposed : Cast::kApart;
+}
+
 void add_projection(KernelMaker& make) {
   add_output_gate(make, "attention gate");
-  make.linear("attention projection", make.context, make.shape.hidden);
+  make.linear("attention projection", make.context, make.shape.hidden, context_cast(make));
   if (make.shape.adapters && make.shape.adapters->projection) make.adapter(make.context, make.shape.hidden);
 }
 
 // Latent attention may recompute its queries, keys and values before their gradients.
 void add_projection_backward(KernelMaker& make, const KernelContext& context) {
   make.gathered_dgrad("attention projection dgrad", make.context, make.shape.hidden);
+  if (narrow_context(make)) make.widen_results("attention projection dgrad", -make.narrow_saving());
   make.wgrad("attention projection wgrad", make.context, make.shape.hidden);
   if (make.shape.adapters && make.shape.adapters->projection) make.adapter_backward(make.context, make.shape.hidden);
   add_output_gate_backward(make);
@@ -187,7 +195,7 @@ void add_qkv_backward(KernelMaker& make) {
   if (make.shape.query_key_norm) {
     make.stream(kNorm, "query and key norm backward", make.tokens * (make.query + make.key), {.values = 3});
   }
-  if (make.shape.biases.qkv) {
+  if (make.shape.biases.qkv && !make.fused().bias_gradient) {
     make.stream(kElementwise, "qkv bias gradient", make.tokens * (make.query + make.gate + make.key + make.value),
                 {.values = 1});
   }
@@ -196,7 +204,8 @@ void add_qkv_backward(KernelMaker& make) {
 void add_qkv_dgrad(KernelMaker& make) {
   if (!make.shape.latent) {
     const std::int64_t columns = make.query + make.gate + make.key + make.value;
-    make.dgrads("qkv dgrad", make.shape.hidden, {make.query + make.gate, make.key, make.value});
+    make.dgrads("qkv dgrad", make.shape.hidden, {make.query + make.gate, make.key, make.value},
+                narrow_queries(make) ? Cast::kTransposed : Cast::kApart);
     if (make.shape.adapters && make.shape.adapters->qkv) make.adapter_backward(make.shape.hidden, columns);
     return;
   }
@@ -235,7 +244,7 @@ bool recomputes_projection(const TrainingOptions& training) {
 void add_projection_again(KernelMaker& make) {
   if (make.shape.order != BlockOrder::kSequential) return;
   add_output_gate(make, "attention gate again");
-  make.linear("attention projection again", make.context, make.shape.hidden);
+  make.linear("attention projection again", make.context, make.shape.hidden, context_cast(make));
 }
 
 // Of every second GEMM the keys and the projection; queries, values and the core's result were saved.

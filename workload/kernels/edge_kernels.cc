@@ -123,8 +123,19 @@ void add_head_sections(LayerSection section, const KernelContext& context, Kerne
   const std::int64_t local = make.local_tokens * h;
   if (section == LayerSection::kFinalNorm) return add_norm(make, "final norm", local);
   if (section == LayerSection::kFinalNormBackward) return add_norm_backward(make, "final norm", local);
-  if (section == LayerSection::kLogits) return make.linear("logits", h, make.vocabulary);
-  if (section == LayerSection::kLogitsDgrad) return make.dgrad("logits dgrad", h, make.vocabulary);
+  const std::int64_t all = make.tokens;
+  make.keep_predicted();
+  if (section == LayerSection::kLogits) {
+    if (make.tokens < all) make.stream(kCopy, "predicted tokens", make.tokens * h, {.values = 2});
+    return make.linear("logits", h, make.vocabulary);
+  }
+  if (section == LayerSection::kLogitsDgrad) {
+    make.dgrad("logits dgrad", h, make.vocabulary);
+    if (make.tokens == all) return;
+    // The gradient of all tokens is cleared, and those of the predicted ones are written into it.
+    make.stream(kCopy, "clear gradients of tokens", all * h, {.values = 1});
+    return make.stream(kCopy, "gradients of predicted tokens", make.tokens * h, {.values = 2});
+  }
   if (section == LayerSection::kLogitsWgrad) return make.wgrad("logits wgrad", h, make.vocabulary);
   if (section == LayerSection::kLossBackward) return add_loss_backward(context.training.cross_entropy, make);
   add_loss(section, context.training, make);

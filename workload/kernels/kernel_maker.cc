@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "workload/kernels/fusions.h"
 #include "workload/options/document_mix.h"
 
 namespace ringwright::workload {
@@ -18,37 +19,7 @@ double gemm_flops(const Gemm& p) {
          static_cast<double>(p.batch);
 }
 
-// Kernels for one tensor in Transformer Engine (common/cast): maximum, scale and cast with a scale of this tensor; cast
-// and layout of the scales with scales by block.
-std::int64_t cast_kernels(NarrowRecipe recipe) {
-  switch (recipe) {
-    case NarrowRecipe::kNone:
-    case NarrowRecipe::kDelayed:
-    case NarrowRecipe::kBlockwise: return 1;
-    case NarrowRecipe::kMxfp8:
-    case NarrowRecipe::kMxfp4: return 2;
-    case NarrowRecipe::kTensorwise:
-    case NarrowRecipe::kRowwise:
-    case NarrowRecipe::kNvfp4: return 3;
-  }
-  return 1;
-}
-
 }  // namespace
-
-double scale_bytes(NarrowRecipe recipe) {
-  switch (recipe) {
-    case NarrowRecipe::kNone:
-    case NarrowRecipe::kDelayed:
-    case NarrowRecipe::kTensorwise:
-    case NarrowRecipe::kRowwise: return 0.0;
-    case NarrowRecipe::kBlockwise: return 4.0 / 128.0;
-    case NarrowRecipe::kMxfp8:
-    case NarrowRecipe::kMxfp4: return 1.0 / 32.0;
-    case NarrowRecipe::kNvfp4: return 1.0 / 16.0;
-  }
-  return 0.0;
-}
 
 KernelMaker::KernelMaker(const KernelContext& given)
     : shape(given.shape),
@@ -88,6 +59,24 @@ void KernelMaker::add_gemm(std::string name, const Gemm& p, DataType type) {
 
 void KernelMaker::keep_precision() {
   gemm_type_ = context_.training.precision;
+}
+
+void KernelMaker::keep_predicted() {
+  tokens = context_.training.predicted_of(tokens);
+}
+
+void KernelMaker::widen_results(std::string_view gemms, double bytes) {
+  for (Kernel& kernel : kernels_) {
+    if (kernel.family != KernelFamily::kGemm || kernel.name != gemms) continue;
+    kernel.bytes = kernel.bytes + whole(bytes * static_cast<double>(kernel.m * kernel.n * kernel.batch));
+  }
+}
+
+// An operand in the working type is cast; one that another kernel wrote in a narrow type has one layout, or both.
+void KernelMaker::take_operand(double elements, Cast cast) {
+  if (cast == Cast::kApart) return quantise(elements);
+  if (cast == Cast::kWithin || context_.training.one_layout) return;
+  bytes_only(KernelFamily::kCast, "transpose", 2.0 * bytes_per_element(gemm_type_) * elements, gemm_type_);
 }
 
 // Reads a tensor and writes it in the layouts that GEMMs read, since the weight gradient needs it transposed; a
@@ -159,15 +148,12 @@ void KernelMaker::batched_gemm(std::string name, const Gemm& p, double bytes) {
 }
 
 void KernelMaker::linear(std::string name, std::int64_t inputs, std::int64_t outputs, Cast cast) {
-  if (cast == Cast::kApart) quantise(static_cast<double>(tokens * inputs));
+  take_operand(static_cast<double>(tokens * inputs), cast);
   add_gemm(std::move(name), {.m = tokens, .n = outputs, .k = inputs}, gemm_type_);
 }
 
-Cast KernelMaker::activation_cast() const {
-  const NarrowRecipe recipe = context_.training.narrow;
-  const bool within = recipe == NarrowRecipe::kDelayed || recipe == NarrowRecipe::kMxfp8;
-  const bool fused = pointwise == Pointwise::kFused && context_.training.fused.mlp;
-  return within && fused && shape.activation == Activation::kSwiGlu ? Cast::kWithin : Cast::kApart;
+double KernelMaker::narrow_saving() const {
+  return bytes_per_element(context_.training.precision) - bytes_per_element(gemm_type_);
 }
 
 double KernelMaker::narrow_bytes() const {
@@ -183,7 +169,7 @@ void KernelMaker::transpose_for_dgrad(std::int64_t elements, std::int64_t matric
 
 void KernelMaker::dgrad(std::string name, std::int64_t inputs, std::int64_t outputs, Cast cast) {
   transpose_for_dgrad(inputs * outputs, 1);
-  if (cast == Cast::kApart) quantise(static_cast<double>(tokens * outputs));
+  take_operand(static_cast<double>(tokens * outputs), cast);
   add_gemm(std::move(name), {.m = tokens, .n = inputs, .k = outputs, .role = GemmRole::kDgrad}, gemm_type_);
 }
 
@@ -306,16 +292,17 @@ void KernelMaker::attention(std::string name, KernelFamily family, const Scores&
   const auto values =
       static_cast<double>((scores.queries * scores.heads + keys) * (key_size(shape) + value_size(shape)));
   const auto statistics = static_cast<double>(scores.queries * scores.heads);
-  const bool narrow = context_.training.fused.fp8_attention;
+  const bool narrow = fused().fp8_attention;
+  const bool is_cast = narrow && scores.casts && !(backward ? narrow_context(*this) : narrow_queries(*this));
   const bool causal = scores.masked && shape.masking == Masking::kCausal;
-  if (narrow && scores.casts) {
+  if (is_cast) {
     // Queries, keys and values; backward the gradient of the result.
     const double cast = backward ? static_cast<double>(scores.queries * scores.heads * value_size(shape)) : values;
     quantise(static_cast<double>(context_.training.micro_batch * scores.documents) * cast);
   }
-  const double moved =
-      static_cast<double>(context_.training.micro_batch * scores.documents) *
-      ((backward ? 2.0 : 1.0) * values * bytes_per_element(context_.training.precision) + 4.0 * statistics);
+  const double value = bytes_per_element(narrow_context(*this) ? DataType::kFp8 : context_.training.precision);
+  const double moved = static_cast<double>(context_.training.micro_batch * scores.documents) *
+                       ((backward ? 2.0 : 1.0) * values * value + 4.0 * statistics);
   kernels_.push_back(
       {.family = family,
        .name = std::move(name),
@@ -331,7 +318,7 @@ void KernelMaker::attention(std::string name, KernelFamily family, const Scores&
 }
 
 void KernelMaker::cast_for_attention(std::int64_t columns) {
-  if (context_.training.fused.fp8_attention) quantise(static_cast<double>(tokens * columns));
+  if (fused().fp8_attention) quantise(static_cast<double>(tokens * columns));
 }
 
 void KernelMaker::grouped(std::string name, const Grouped& p) {

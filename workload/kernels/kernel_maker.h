@@ -3,17 +3,15 @@
 
 #include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "workload/kernels/layer_kernels.h"
+#include "workload/kernels/narrow_recipes.h"
 
 namespace ringwright::workload {
 
 constexpr double kDropoutMaskBytes = 1.0;  // per element of a dropout mask
-
-// Bytes of scales for each value that a recipe scales by blocks; 0: by tensors or rows.
-[[nodiscard]] double scale_bytes(NarrowRecipe recipe);
-[[nodiscard]] inline bool has_block_scales(NarrowRecipe recipe) { return scale_bytes(recipe) > 0.0; }
 
 struct Gemm {
   std::int64_t m = 0;
@@ -24,7 +22,8 @@ struct Gemm {
 };
 
 // Of a GEMM's operand into a narrow type: by a kernel of its own, or by the kernel that writes the operand.
-enum class Cast { kApart, kWithin };
+// Transposed: written in one layout by the kernel before, and in the other one by a kernel of its own.
+enum class Cast { kApart, kWithin, kTransposed };
 
 class KernelMaker {
  public:
@@ -102,10 +101,15 @@ class KernelMaker {
   void pace_by_host();
   // From here on no GEMM uses fp8 or fp4.
   void keep_precision();
+  // From here on kernels work on the tokens whose output is predicted.
+  void keep_predicted();
+  // The GEMMs of this name move so many more bytes for each value of their results; fewer, if it is negative.
+  void widen_results(std::string_view gemms, double bytes);
   [[nodiscard]] std::int64_t tp() const { return context_.tp; }
   [[nodiscard]] std::int64_t cp() const { return context_.cp; }
   [[nodiscard]] DataType precision() const { return context_.training.precision; }
   [[nodiscard]] const FusedKernels& fused() const { return context_.training.fused; }
+  [[nodiscard]] NarrowRecipe recipe() const { return context_.training.narrow; }
   [[nodiscard]] bool copies_gradients() const { return context_.training.gradient_sum == GradientSum::kCopied; }
   [[nodiscard]] std::vector<Kernel> take() { return std::move(kernels_); }
 
@@ -127,9 +131,8 @@ class KernelMaker {
   Pointwise pointwise;      // how non-GEMM kernels are run
   double activation_input = 0.0;  // bytes of a value that an MLP's activation reads, as its backward pass reads it
 
-  // The SwiGLU of a dense MLP writes fp8, forward and backward (Transformer Engine, ops/basic/activation.py: quantizers
-  // of the next operator and of the previous one's gradient).
-  [[nodiscard]] Cast activation_cast() const;
+  // Of a value of the working type, beyond one of the GEMMs' type.
+  [[nodiscard]] double narrow_saving() const;
   // Of a value in the layouts that GEMMs read, with its scales.
   [[nodiscard]] double narrow_bytes() const;
   // SwiGLU's, in fp8.
@@ -144,6 +147,7 @@ class KernelMaker {
   void transpose_for_dgrad(std::int64_t elements, std::int64_t matrices);
   // The widths of their GEMMs.
   [[nodiscard]] std::vector<std::int64_t> weights_of(Widths outputs) const;
+  void take_operand(double elements, Cast cast);
   // Pairs of query and key in one sequence: documents do not attend to each other.
   [[nodiscard]] double asked_pairs() const;
   // Writes a tensor in fp8 or fp4, if GEMMs use that type. The inputs of a grouped GEMM are one tensor for each expert.

@@ -7,6 +7,7 @@
 #include "workload/kernels/delta_net_kernels.h"
 #include "workload/kernels/edge_kernels.h"
 #include "workload/kernels/expert_kernels.h"
+#include "workload/kernels/fusions.h"
 #include "workload/kernels/mamba_kernels.h"
 #include "workload/kernels/pointwise_kernels.h"
 
@@ -40,8 +41,12 @@ void add_mlp(KernelMaker& make) {
   const LowRankAdapters adapters = make.shape.adapters.value_or(LowRankAdapters{});
   make.linears("mlp up", make.shape.hidden, {make.ffn, make.gated_ffn - make.ffn}, adapters.mlp_up);
   if (adapters.mlp_up) make.adapter(make.shape.hidden, make.gated_ffn);
-  add_activation(make, "", make.tokens * make.ffn);
-  make.linear("mlp down", make.ffn, make.shape.hidden, make.activation_cast());
+  if (fuses_gelu(make)) {
+    add_fused_gelu(make);
+  } else {
+    add_activation(make, "", make.tokens * make.ffn);
+  }
+  make.linear("mlp down", make.ffn, make.shape.hidden, activation_cast(make));
   if (adapters.mlp_down) make.adapter(make.ffn, make.shape.hidden);
 }
 
@@ -75,8 +80,12 @@ void add_mlp_down_backward(KernelMaker& make, const KernelContext& context) {
   make.gathered_dgrad("mlp down dgrad", make.ffn, make.shape.hidden);
   make.wgrad("mlp down wgrad", make.ffn, make.shape.hidden);
   if (make.shape.adapters && make.shape.adapters->mlp_down) make.adapter_backward(make.ffn, make.shape.hidden);
-  add_activation_backward(make, make.tokens * make.ffn);
-  if (make.shape.biases.mlp) {
+  if (fuses_gelu(make)) {
+    add_fused_gelu_backward(make);
+  } else {
+    add_activation_backward(make, make.tokens * make.ffn);
+  }
+  if (make.shape.biases.mlp && !fuses_gelu(make) && !make.fused().bias_gradient) {
     make.stream(kElementwise, "mlp up bias gradient", make.tokens * make.gated_ffn, {.values = 1});
   }
 }
@@ -178,7 +187,7 @@ void add_section(LayerSection section, const KernelContext& context, KernelMaker
   if (section == LayerSection::kMlpUpDgrad) {
     const bool has_norm = make.shape.order != BlockOrder::kParallelOneNorm;
     if (has_norm && context.training.recomputes(&RecomputedModules::norms)) add_mlp_norm(make, "mlp norm");
-    make.dgrads("mlp up dgrad", h, {make.ffn, make.gated_ffn - make.ffn}, make.activation_cast());
+    make.dgrads("mlp up dgrad", h, {make.ffn, make.gated_ffn - make.ffn}, activation_gradient_cast(make));
     if (make.shape.adapters && make.shape.adapters->mlp_up) make.adapter_backward(h, make.gated_ffn);
     return;
   }

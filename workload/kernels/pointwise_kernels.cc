@@ -1,5 +1,7 @@
 #include "workload/kernels/pointwise_kernels.h"
 
+#include "workload/kernels/fusions.h"
+
 namespace ringwright::workload {
 namespace {
 
@@ -69,7 +71,8 @@ void add_residual_backward(KernelMaker& make, OutputBias bias) {
   if (make.shape.hidden_dropout) {
     make.stream(kElementwise, "dropout backward", elements, {.values = 2, .other_bytes = kDropoutMaskBytes});
   }
-  if (bias == OutputBias::kAdded) make.stream(kElementwise, "bias gradient", elements, {.values = 1});
+  if (bias == OutputBias::kNone || make.fused().bias_gradient) return;
+  make.stream(kElementwise, "bias gradient", elements, {.values = 1});
 }
 
 void add_rotation(KernelMaker& make, const std::string& name, std::int64_t elements) {
@@ -83,7 +86,7 @@ void add_rotation(KernelMaker& make, const std::string& name, std::int64_t eleme
 void add_activation(KernelMaker& make, const std::string& suffix, std::int64_t elements) {
   if (!is_gated(make)) return make.stream(kElementwise, "gelu" + suffix, elements, {.values = 2});
   if (make.pointwise == Pointwise::kFused) {
-    const bool within = make.activation_cast() == Cast::kWithin;
+    const bool within = activation_cast(make) == Cast::kWithin;
     make.stream(kElementwise, "swiglu" + suffix, elements,
                 {.values = within ? 2.0 : 3.0, .other_bytes = within ? make.narrow_bytes() : 0.0});
     if (!make.casts_activation_input()) return;
@@ -94,13 +97,29 @@ void add_activation(KernelMaker& make, const std::string& suffix, std::int64_t e
   make.stream(kElementwise, "gate" + suffix, elements, {.values = 3});
 }
 
+// The GEMM writes its result before GELU as well, in the working type (cuBLASLt's GELU_AUX).
+void add_fused_gelu(KernelMaker& make) {
+  const bool narrow = activation_cast(make) == Cast::kTransposed;
+  const double value = bytes_per_element(make.precision());
+  make.widen_results("mlp up", narrow ? value - make.narrow_saving() : value);
+}
+
+// The gradient's GEMM reads what GELU read (DGELU_BGRAD); or the kernel that casts its result does.
+void add_fused_gelu_backward(KernelMaker& make) {
+  if (activation_gradient_cast(make) != Cast::kWithin) {
+    return make.widen_results("mlp down dgrad", bytes_per_element(make.precision()));
+  }
+  make.stream(kElementwise, "gelu backward", make.tokens * make.ffn,
+              {.values = 2, .other_bytes = make.narrow_bytes()});
+}
+
 void add_activation_backward(KernelMaker& make, std::int64_t elements) {
   if (!is_gated(make)) return make.stream(kElementwise, "gelu backward", elements, {.values = 3});
   if (make.pointwise == Pointwise::kFused) {
     if (make.casts_activation_input()) {
       make.stream(kCast, "swiglu input from fp8", 2 * elements, {.values = 1, .other_bytes = make.activation_input});
     }
-    const bool within = make.activation_cast() == Cast::kWithin;
+    const bool within = activation_cast(make) == Cast::kWithin;
     return make.stream(kElementwise, "swiglu backward", elements,
                        {.values = within ? 3.0 : 5.0, .other_bytes = within ? 2.0 * make.narrow_bytes() : 0.0});
   }

@@ -29,5 +29,8 @@ void add_rotation(KernelMaker& make, const std::string& name, std::int64_t eleme
 // SwiGLU or GELU, over the input of the down GEMM.
 void add_activation(KernelMaker& make, const std::string& suffix, std::int64_t elements);
 void add_activation_backward(KernelMaker& make, std::int64_t elements);
+// GELU in the epilogues of the dense MLP's GEMMs, which have been added (KernelMaker::fuses_gelu).
+void add_fused_gelu(KernelMaker& make);
+void add_fused_gelu_backward(KernelMaker& make);
 
 }  // namespace ringwright::workload

@@ -6,7 +6,7 @@
 
 #include "workload/kernels/attention_kernels.h"
 #include "workload/kernels/expert_kernels.h"
-#include "workload/kernels/kernel_maker.h"
+#include "workload/kernels/fusions.h"
 #include "workload/kernels/sparse_attention_kernels.h"
 #include "workload/memory/expert_activations.h"
 
@@ -91,7 +91,9 @@ double attention_columns(const KernelContext& context, const KernelMaker& sizes)
   const bool again = context.shape.latent && context.training.recomputes(&RecomputedModules::latent_projection);
   const std::int64_t inputs = context.shape.indexer ? absorbed_columns(sizes) : sizes.query + sizes.key + sizes.value;
   auto columns = static_cast<double>(sizes.context + (again ? 0 : inputs));
-  if (context.training.narrow != NarrowRecipe::kNone) {
+  if (narrow_context(sizes)) {
+    columns *= linear_input_bytes(context) / value_bytes(context);
+  } else if (context.training.narrow != NarrowRecipe::kNone) {
     columns += static_cast<double>(sizes.context) * linear_input_bytes(context) / value_bytes(context);
   }
   // With gathered keys the results of a rank's two chunks are stored, and what the projection reads is a copy of them.
@@ -285,29 +287,33 @@ Bytes recomputed_predictor(const KernelContext& context) {
 // Inputs of the final norm and of the output layer, and the loss's stored part of the logits.
 Bytes head_activations(const KernelContext& context) {
   const KernelMaker sizes(context);
+  const std::int64_t predicted = context.training.predicted_of(sizes.tokens);
   const std::int64_t gathered = context.keep_gathered ? sizes.tokens : sizes.local_tokens;
-  double inputs = value_bytes(context) * static_cast<double>((sizes.local_tokens + gathered) * context.shape.hidden);
+  const std::int64_t read = predicted < sizes.tokens ? predicted : gathered;
+  double inputs = value_bytes(context) * static_cast<double>((sizes.local_tokens + read) * context.shape.hidden);
   // Fused with the output layer, the loss computes the gradients of its input and of its weights at once.
   if (context.training.cross_entropy == CrossEntropy::kChunked) {
-    inputs += value_bytes(context) * static_cast<double>((sizes.tokens + sizes.vocabulary) * context.shape.hidden);
+    inputs += value_bytes(context) * static_cast<double>((predicted + sizes.vocabulary) * context.shape.hidden);
   }
-  return whole_bytes(inputs + logit_bytes(context).kept * static_cast<double>(sizes.tokens * sizes.vocabulary));
+  return whole_bytes(inputs + logit_bytes(context).kept * static_cast<double>(predicted * sizes.vocabulary));
 }
 
 // The loss's temporary memory. In chunks: as many tokens at a time as make their logits as large as the layer's input,
 // in the working type and in fp32 (Liger-Kernel, fused_linear_cross_entropy.py).
 Bytes head_workspace(const KernelContext& context) {
   const KernelMaker sizes(context);
+  const std::int64_t predicted = context.training.predicted_of(sizes.tokens);
   if (context.training.cross_entropy == CrossEntropy::kChunked) {
-    return whole_bytes((value_bytes(context) + 4.0) * static_cast<double>(sizes.tokens * context.shape.hidden));
+    return whole_bytes((value_bytes(context) + 4.0) * static_cast<double>(predicted * context.shape.hidden));
   }
-  return whole_bytes(logit_bytes(context).working * static_cast<double>(sizes.tokens * sizes.vocabulary));
+  return whole_bytes(logit_bytes(context).working * static_cast<double>(predicted * sizes.vocabulary));
 }
 
 Bytes head_cached(const KernelContext& context) {
   const KernelMaker sizes(context);
+  const std::int64_t predicted = context.training.predicted_of(sizes.tokens);
   if (context.training.cross_entropy != CrossEntropy::kEager || value_bytes(context) >= 4.0) return Bytes(0);
-  return whole_bytes(value_bytes(context) * static_cast<double>(sizes.tokens * sizes.vocabulary));
+  return whole_bytes(value_bytes(context) * static_cast<double>(predicted * sizes.vocabulary));
 }
 
 namespace {

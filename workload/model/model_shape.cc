@@ -368,12 +368,17 @@ Flops layer_forward_flops(const ModelShape& shape, std::int64_t sequences, Atten
   return Flops(2.0 * tokens * (attention_gemms(shape) + mlp)) + attention_core_flops(shape, sequences, count, layer);
 }
 
+Flops logit_flops(const ModelShape& shape, std::int64_t sequences) {
+  const auto tokens = static_cast<double>(sequences * shape.sequence);
+  const auto heads = static_cast<double>(1 + shape.predictors);
+  return Flops(2.0 * tokens * static_cast<double>(shape.hidden) * static_cast<double>(shape.vocabulary) * heads);
+}
+
 Flops model_flops(const ModelShape& shape, std::int64_t sequences, AttentionCount count) {
   const double tokens = static_cast<double>(sequences * shape.sequence);
   const auto h = static_cast<double>(shape.hidden);
   const auto predictors = static_cast<double>(shape.predictors);
-  const double logits = 2.0 * tokens * h * static_cast<double>(shape.vocabulary);
-  Flops forward(logits * (1.0 + predictors) + 4.0 * tokens * h * h * predictors);
+  Flops forward = logit_flops(shape, sequences) + Flops(4.0 * tokens * h * h * predictors);
   Flops trained;
   for (std::int64_t layer = 0; layer < shape.layers + shape.predictors; ++layer) {
     forward += layer_forward_flops(shape, sequences, count, layer);

@@ -220,6 +220,7 @@ enum class AttentionCount { kFull, kCausal };
 // k = a: 72BLsh^2(1 + s/(6h) + V/(12hL)), Korthikanti et al., Appendix A.
 // With adapters the GEMMs of frozen weights have no weight gradient: backward they need as much as forward. Attention
 // has no weights and needs twice as much as before, and so do the adapters.
+[[nodiscard]] Flops logit_flops(const ModelShape& shape, std::int64_t sequences);  // forward, of all tokens
 [[nodiscard]] Flops model_flops(const ModelShape& shape, std::int64_t sequences, AttentionCount count);
 
 }  // namespace ringwright::workload

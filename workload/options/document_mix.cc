@@ -37,6 +37,13 @@ void read_documents(ConfigMap& training, TrainingOptions& options) {
                                               "grow with the sum of their squares",
                                        .min = 1,
                                        .max = 1'000'000'000});
+  options.predicted = training.number({.name = "predicted_tokens",
+                                       .doc = "share of tokens whose output is predicted: they are gathered, and "
+                                              "logits and loss computed for these alone (masked words: "
+                                              "mlm_probability with sparse_prediction, NVIDIA's dense_seq_output)",
+                                       .fallback = 1.0,
+                                       .min = 1e-6,
+                                       .max = 1.0});
   if (options.lengths.empty() || training.documenting()) return;
   if (training.has("document_length")) {
     training.error("document_lengths", "E141",

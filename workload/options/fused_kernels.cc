@@ -42,9 +42,26 @@ FusedKernels read_fused_kernels(ConfigMap& training, NarrowTypes narrow) {
                                                  .doc = "SwiGLU stores its input for the backward pass in fp8, by a "
                                                         "cast in each direction; without: in the working type",
                                                  .fallback = false});
+  const bool heads = training.boolean({.name = "fp8_multi_head_attention",
+                                       .doc = "with fp8_dot_product_attention: linear layers and attention pass each "
+                                              "other values in fp8, without casts; queries and keys that are rotated "
+                                              "or normalised are cast after that",
+                                       .fallback = false});
+  fused.gemm_gelu = training.boolean({.name = "gemm_gelu_fusion",
+                                      .doc = "GELU is in the epilogue of the MLP's first GEMM, its gradient in that of "
+                                             "the second one's dgrad GEMM (cuBLASLt, Apex fused_dense); with "
+                                             "fp8_recipe delayed the GEMM writes fp8, and one kernel has the gradient "
+                                             "and its cast (Transformer Engine). Of a dense MLP with activation gelu",
+                                      .fallback = false});
+  fused.bias_gradient = training.boolean({.name = "gemm_bias_gradient_fusion",
+                                          .doc = "gradients of biases are summed in the epilogues of GEMMs (cuBLASLt, "
+                                                 "Apex fused_dense), with fp8 by the kernel that casts the gradient; "
+                                                 "without: by kernels of their own",
+                                          .fallback = false});
   fused.mlp = needs_narrow(training, "use_transformer_engine_op_fuser", grouped, narrow);
   fused.grouped_mlp = fused.mlp && fused.grouped_gemm;
   fused.fp8_attention = needs_narrow(training, "fp8_dot_product_attention", attention, narrow);
+  fused.fp8_heads = needs_narrow(training, "fp8_multi_head_attention", heads, narrow);
   return fused;
 }
 

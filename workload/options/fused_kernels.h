@@ -12,6 +12,9 @@ struct FusedKernels {
   bool grouped_mlp = false;   // use_transformer_engine_op_fuser: of experts
   bool mlp = false;           // the same of a dense MLP
   bool fp8_attention = false; // fp8_dot_product_attention
+  bool fp8_heads = false;     // fp8_multi_head_attention: between linear layers and attention values stay in fp8
+  bool gemm_gelu = false;     // gemm_gelu_fusion
+  bool bias_gradient = false; // gemm_bias_gradient_fusion
   bool fp8_activation_input = false;  // activation_func_fp8_input_store
 
   friend bool operator==(const FusedKernels&, const FusedKernels&) = default;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -116,6 +117,7 @@ struct TrainingOptions {
   std::int64_t micro_batch = 1;   // sequences
   std::int64_t document = 0;      // mean tokens of the documents packed into a sequence; 0: one that fills it
   std::vector<std::int64_t> lengths;  // of documents, whose mix fills the sequences; empty: all have the mean
+  double predicted = 1.0;             // share of tokens whose output is predicted: logits and loss are of these alone
   DataType precision = DataType::kBf16;
   NarrowRecipe narrow = NarrowRecipe::kNone;
   bool narrow_parameters = false;  // the layers' matrices are stored in it alone (Megatron's fp8-param-gather)
@@ -143,6 +145,10 @@ struct TrainingOptions {
   // Documents in a sequence of so many tokens.
   [[nodiscard]] std::int64_t documents(std::int64_t sequence) const {
     return document == 0 ? 1 : std::max<std::int64_t>(1, (sequence + document / 2) / document);
+  }
+  // Of so many tokens, those whose output is predicted.
+  [[nodiscard]] std::int64_t predicted_of(std::int64_t tokens) const {
+    return std::max<std::int64_t>(1, std::llround(predicted * static_cast<double>(tokens)));
   }
   // In which values of a GEMM's type are stored: the three GEMMs of a linear layer read an operand along either side.
   [[nodiscard]] std::int64_t layouts() const { return one_layout ? 1 : 2; }

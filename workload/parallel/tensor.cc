@@ -28,7 +28,7 @@ TensorParallel::TensorParallel(SectionTable& sections, ContextParallel& attentio
   const auto value_bytes = static_cast<std::int64_t>(bytes_per_element(context.training.precision));
   activation_ = Bytes(tokens * context.shape.hidden * value_bytes);
   attention_input_ = Bytes(tokens * gathered_columns(context.shape) * value_bytes);
-  loss_ = Bytes(tokens * 4);
+  loss_ = Bytes(context.training.predicted_of(tokens) * 4);
   if (context.training.narrow_gather && sequence_parallel()) {
     cast_ratio_ = cast_ratio(context.training);
     gradient_layouts_ = has_block_scales(context.training.narrow) ? 2 : 1;

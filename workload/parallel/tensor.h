@@ -127,7 +127,7 @@ class TensorParallel {
   std::int64_t gradient_layouts_ = 1;  // in which an output's gradient is gathered
   Bytes activation_;         // bsh values
   Bytes attention_input_;    // the same, or with latent attention the latent vectors
-  Bytes loss_;               // bs fp32 values
+  Bytes loss_;               // fp32 values of the predicted tokens
   std::optional<OverlappedGemms> overlapped_;
 };
 

@@ -55,6 +55,12 @@ Flops scores_between_documents(const StepInputs& inputs) {
   return total * 3.0;  // forward, and twice as much backward
 }
 
+// Forward and backward; a frozen output layer has no gradient of its weights.
+Flops logits_not_predicted(const StepInputs& inputs) {
+  const double passes = inputs.shape.adapters ? 2.0 : 3.0;
+  return logit_flops(inputs.shape, inputs.training.global_batch) * (passes * (1.0 - inputs.training.predicted));
+}
+
 }  // namespace
 
 void count_step(StepPlan& plan, const StepInputs& inputs) {
@@ -67,8 +73,10 @@ void count_step(StepPlan& plan, const StepInputs& inputs) {
     plan.weight_versions.push_back(
         weight_versions(inputs.parallel.versions, inputs.parallel.pp, stage, static_cast<int>(plan.microbatches)));
   }
-  plan.model_flops = model_flops(shape, sequences, AttentionCount::kCausal) - scores_between_documents(inputs);
-  plan.model_flops_full_attention = model_flops(shape, sequences, AttentionCount::kFull);
+  const Flops left_out = logits_not_predicted(inputs);
+  plan.model_flops =
+      model_flops(shape, sequences, AttentionCount::kCausal) - left_out - scores_between_documents(inputs);
+  plan.model_flops_full_attention = model_flops(shape, sequences, AttentionCount::kFull) - left_out;
   for (const Program& program : plan.graph.programs) count_program(plan, program);
 }
 

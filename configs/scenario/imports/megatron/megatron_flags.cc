@@ -129,6 +129,7 @@ constexpr std::array kFlags{
     FlagEntry{"fp8-param-gather", kOn, "training.fp8_param_gather"},
     FlagEntry{"fp4-param-gather", kOn, "training.fp8_param_gather"},
     FlagEntry{"fp8-dot-product-attention", kOn, "training.fp8_dot_product_attention"},
+    FlagEntry{"fp8-multi-head-attention", kOn, "training.fp8_multi_head_attention"},
     FlagEntry{"activation-func-fp8-input-store", kOn, "training.activation_func_fp8_input_store"},
     FlagEntry{"disable-parameter-transpose-cache", kOn, "training.disable_parameter_transpose_cache"},
     FlagEntry{"sequence-parallel", kRule, "parallel.sequence_parallel"},
