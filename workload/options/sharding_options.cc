@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "workload/options/optimizer_instances.h"
 #include "workload/options/stage3_options.h"
 #include "workload/options/training_options.h"
 
@@ -235,15 +236,15 @@ void read_zero(ConfigMap zero, const ParallelContext& context, ParallelOptions& 
   check_gather_calls(zero, sharding);
   sharding.tiling = read_linear_tiling(zero, context, options);
   warn_zero(zero, options);
+  read_optimizer_instances(zero, context, options);
   if (options.zero_stage == 3) {
     sharding.parameters = options.replicas() > 1;
     sharding.reduce_at_once = !options.overlap_grad_reduce;
     sharding.one_trace_each = true;
     sharding.by_parameter = sharding.gather_calls == GatherCalls::kLayers;
     sharding.regathers = context.training.recompute == Recompute::kFull;
-    if (sharding.all_reduce && sharding.quantized_gradients) {
+    if (sharding.all_reduce && sharding.quantized_gradients)
       sharding_without_effect(zero, "reduce_scatter", "zero_quantized_gradients has exchanges of its own");
-    }
     return;
   }
   warn_without_stage_3(zero);
@@ -381,9 +382,8 @@ void read_sharding(ConfigMap& parallel, const ParallelContext& context, Parallel
                                zero.path_of("stage"), zero.origin("stage")),
                    "remove one of them");
   }
-  if (fsdp || parallel.documenting()) {
+  if (fsdp || parallel.documenting())
     read_fsdp(parallel.map("fsdp", "PyTorch's fully sharded data parallelism"), context, options);
-  }
   options.sharding.experts_apart = context.shape.experts && options.expert_replicas() != options.replicas();
   const ShardingOptions& sharding = options.sharding;
   const bool plain = sharding.shard == options.replicas() && sharding.secondary <= 1 && !sharding.quantized_gradients;

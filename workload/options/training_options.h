@@ -245,6 +245,7 @@ struct ParallelOptions {
   TensorOverlap tensor_overlap;
   bool overlap_p2p = false;  // a send does not block the next computation
   int zero_stage = 0;
+  int optimizer_instances = 1;  // of stage 1: groups of replicas, each with a whole optimizer state
   bool overlap_grad_reduce = false;
   bool overlap_param_gather = false;
   GradientReduction gradient_reduction = GradientReduction::kLastMicrobatch;  // below ZeRO stage 3
@@ -259,6 +260,8 @@ struct ParallelOptions {
 
   // Ranks that hold copies of the same dense parameters, and of the same experts.
   [[nodiscard]] int replicas() const { return dp / workers * cp; }
+  // Of them, those that share the state of stage 1.
+  [[nodiscard]] int state_sharers() const { return replicas() / optimizer_instances; }
   [[nodiscard]] int expert_replicas() const { return tp * cp * dp / (experts.etp * experts.ep); }
   // Sharded parameters: experts have other copies than the rest, with separate shards among those (DeepSpeed-MoE).
   [[nodiscard]] bool shards_experts_apart() const { return sharding.parameters && sharding.experts_apart; }

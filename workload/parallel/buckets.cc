@@ -59,6 +59,10 @@ int copies(const ParallelOptions& parallel, Holding holding) {
   return holding == Holding::kExpert ? parallel.expert_replicas() : parallel.replicas();
 }
 
+int state_shards(const ParallelOptions& parallel, Holding holding) {
+  return holding == Holding::kExpert ? parallel.expert_replicas() : parallel.state_sharers();
+}
+
 BucketPlace place_of(const std::vector<ModelChunk>& parts, std::size_t chunk) {
   return {.chunk = static_cast<int>(chunk), .part = parts[chunk].number};
 }
@@ -78,7 +82,8 @@ bool is_cut(const ParallelOptions& parallel, const BucketPlace& place) {
 BucketRule bucket_rule(const TrainingOptions& training, const ParallelOptions& parallel, const BucketPlace& place,
                        Holding holding) {
   const int count = copies(parallel, holding);
-  BucketRule rule{.close_at = BucketRule::kNever, .multiple = count * kAlignment, .holding = holding};
+  BucketRule rule{
+      .close_at = BucketRule::kNever, .multiple = state_shards(parallel, holding) * kAlignment, .holding = holding};
   const bool in_passes =
       parallel.overlap_grad_reduce || parallel.gradient_reduction != GradientReduction::kLastMicrobatch;
   if (!in_passes || !is_cut(parallel, place)) return rule;
@@ -135,7 +140,7 @@ std::vector<Bucket> fill_buckets(const ModelChunk& part, const BucketRule& rule)
 
 std::int64_t owned_elements(const std::vector<Bucket>& buckets, const ParallelOptions& parallel, Holding holding) {
   std::int64_t owned = 0;
-  const int count = copies(parallel, holding);
+  const int count = state_shards(parallel, holding);
   const bool sharded = parallel.zero_stage >= 1 && count > 1;
   for (const Bucket& bucket : buckets) owned += sharded ? bucket.padded / count : bucket.elements;
   return owned;

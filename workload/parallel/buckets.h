@@ -50,5 +50,7 @@ struct BucketPlace {
                                           Holding holding = Holding::kDense);
 // Ranks that hold copies of these parameters.
 [[nodiscard]] int copies(const ParallelOptions& parallel, Holding holding);
+// Of them, those that share the optimizer's state.
+[[nodiscard]] int state_shards(const ParallelOptions& parallel, Holding holding);
 
 }  // namespace ringwright::workload

@@ -14,6 +14,7 @@ DataParallel::DataParallel(SectionTable& sections, const ParallelOptions& parall
       holding_(holding),
       host_(host),
       channel_(channels.replicas),
+      further_{.norm = {}, .across = channels.instances},
       sums_whole_(sections.context().training.gradient_sum == GradientSum::kCopied),
       element_(sections.context().training),
       kept_gradients_(count_trainable(parts)) {
@@ -27,10 +28,10 @@ DataParallel::DataParallel(SectionTable& sections, const ParallelOptions& parall
     owned_ = sharded_->units().owned(set.options.shard);
     kept_gradients_ = sharded_->units().gradients();
     if (parallel.sharding.reduce_every_microbatch) kept_gradients_ = owned_;
-    norm_channel_ = channels.shards->shard;
+    further_.norm = channels.shards->shard;
     return;
   }
-  if (sharded()) norm_channel_ = channel_;
+  if (sharded()) further_.norm = channel_;
   for (std::size_t chunk = 0; chunk < parts.size(); ++chunk) {
     const BucketRule rule = bucket_rule(sections.context().training, parallel, place_of(parts, chunk), holding);
     std::vector<BucketState>& states = chunks_.emplace_back();
@@ -40,7 +41,7 @@ DataParallel::DataParallel(SectionTable& sections, const ParallelOptions& parall
       BucketState& state = states.emplace_back();
       state.bucket = bucket;
       if (host.updates() && every_pass()) {
-        state.sum = sections.add(add_gradients(sections.context(), bucket.padded / copies(parallel, holding)));
+        state.sum = sections.add(add_gradients(sections.context(), bucket.padded / state_shards(parallel, holding)));
       }
       if (!channel_) continue;
       if (sections.context().training.compression.on()) {
@@ -72,11 +73,12 @@ void DataParallel::reduce(ProgramWriter& writer, BucketState& state) {
                                       {.kind = scatters() ? CollectiveKind::kReduceScatter : CollectiveKind::kAllReduce,
                                        .bytes = Bytes(state.bucket.padded * element_.gradient)},
                                       label(scatters() ? "reduce_scatter gradients" : "all_reduce gradients"));
+    if (further_.across) state.reduced = sum_across(writer, state);
   } else {
     state.reduced = writer.last_computation().front();
   }
   const bool shares = channel_ && sharded();
-  const std::int64_t kept = shares ? state.bucket.padded / copies(parallel_, holding_) : state.bucket.elements;
+  const std::int64_t kept = shares ? state.bucket.padded / state_shards(parallel_, holding_) : state.bucket.elements;
   const std::optional<TaskIndex> stored =
       again ? host_.add_to_stored(writer, kept, state.sum, {*state.reduced})
             : host_.store_gradients(writer, kept, {*state.reduced});
@@ -84,6 +86,13 @@ void DataParallel::reduce(ProgramWriter& writer, BucketState& state) {
       !parallel_.overlap_grad_reduce && parallel_.gradient_reduction != GradientReduction::kLastMicrobatch;
   if (every_pass() || at_once) reducing_ = stored && every_pass() ? stored : state.reduced;
   if (at_once) await_reduction(writer);
+}
+
+// Of a shard, over the other instances of the optimizer.
+TaskIndex DataParallel::sum_across(ProgramWriter& writer, const BucketState& state) {
+  const Bytes bytes(state.bucket.padded / state_shards(parallel_, holding_) * element_.gradient);
+  return writer.collective_after(*further_.across, {.kind = CollectiveKind::kAllReduce, .bytes = bytes},
+                                 label("all_reduce shards of gradients"), {*state.reduced});
 }
 
 void DataParallel::gather(ProgramWriter& writer, BucketState& state) {
@@ -159,8 +168,8 @@ void DataParallel::finish_gradients(ProgramWriter& writer) {
 }
 
 void DataParallel::reduce_norm(ProgramWriter& writer, Bytes bytes, std::string_view what) {
-  if (!norm_channel_) return;
-  writer.wait(writer.collective(*norm_channel_, {.kind = CollectiveKind::kAllReduce, .bytes = bytes}, label(what)));
+  if (!further_.norm) return;
+  writer.wait(writer.collective(*further_.norm, {.kind = CollectiveKind::kAllReduce, .bytes = bytes}, label(what)));
 }
 
 void DataParallel::end_step(ProgramWriter& writer) {

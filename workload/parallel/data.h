@@ -6,6 +6,9 @@
 // soon as the last microbatch's backward pass has its gradients, and parameters are gathered from the step's start, as
 // in the steady state: forward passes wait for the buckets that they need.
 //
+// With several instances of the optimizer (Megatron's num_distributed_optimizer_instances) each scatters and gathers
+// within itself, and shards of gradients are all-reduced over the instances (param_and_grad_buffer.py).
+//
 // Stage 2 stores only a rank's share of the gradients, and so scatters the gradients of every microbatch: m
 // microbatches move m times as much. As DeepSpeed runs it (runtime/zero/stage_1_and_2.py), gradients are copied into a
 // bucket of reduce_bucket_size; a full bucket is reduced before the pass continues, or with overlap_comm while the next
@@ -28,7 +31,8 @@
 namespace ringwright::workload {
 
 struct DataStreams {
-  std::optional<CommStream> replicas;  // absent when dp is 1: no communication
+  std::optional<CommStream> replicas;  // absent when dp is 1: no communication; those of one optimizer instance
+  std::optional<CommStream> instances;  // ranks with the same shard of each instance; absent when there is one
   std::optional<ShardStreams> shards;  // when parameters are sharded; then no replicas
 };
 
@@ -71,11 +75,16 @@ class DataParallel {
     std::optional<TaskIndex> reduced;
     std::optional<TaskIndex> gathered;  // until a task has waited for it
   };
+  struct FurtherChannels {
+    std::optional<CommStream> norm;    // of the ranks over which the gradients are sharded
+    std::optional<CommStream> across;  // of ranks with the same shard
+  };
   void reduce(ProgramWriter& writer, BucketState& state);
   // With a reduction in every backward pass: the computation waits for the reductions in flight.
   void await_reduction(ProgramWriter& writer);
   // Of this pass, or of the step's end.
   [[nodiscard]] bool reduces_in(Turn turn) const;
+  [[nodiscard]] TaskIndex sum_across(ProgramWriter& writer, const BucketState& state);
   void gather(ProgramWriter& writer, BucketState& state);
   void gather_all(ProgramWriter& writer);
   // Gradients are communicated: to other ranks, or to the host.
@@ -90,7 +99,7 @@ class DataParallel {
   Holding holding_;
   HostTraffic& host_;
   std::optional<CommStream> channel_;
-  std::optional<CommStream> norm_channel_;  // of the ranks over which the gradients are sharded
+  FurtherChannels further_;
   std::optional<ShardedParallel> sharded_;  // then there are no buckets
   bool sums_whole_;  // DeepSpeed's BF16_Optimizer: every replica gets all sums, and updates its shard
   ElementBytes element_;

@@ -115,6 +115,17 @@ ShardStreams add_shard_streams(StepStreams& streams, const RankLayout& layout, c
   return channels;
 }
 
+void add_replicas(StepStreams& streams, const RankLayout& layout, const ParallelOptions& parallel) {
+  const Dimension all = layout.data_dimension();
+  const int sharers = parallel.state_sharers();
+  if (parallel.optimizer_instances == 1) {
+    streams.data.replicas = add_dimension(streams, all);
+    return;
+  }
+  streams.data.replicas = add_dimension(streams, neighbours(all, "dp_shard", sharers, layout.rank_count()));
+  streams.data.instances = add_dimension(streams, identical(all, "dp_replicate", sharers, layout.rank_count()));
+}
+
 // Every rank alone with its host.
 HostStreams add_host(StepStreams& streams, std::size_t ranks) {
   Dimension dimension;
@@ -172,7 +183,7 @@ StepStreams streams_of(const RankLayout& layout, const ModelShape& shape, const 
   if (parallel.sharding.parameters) {
     streams.data.shards = add_shard_streams(streams, layout, parallel);
   } else if (parallel.replicas() > 1) {
-    streams.data.replicas = add_dimension(streams, layout.data_dimension());
+    add_replicas(streams, layout, parallel);
   }
   if (parallel.pp > 1) {
     const CommStream forward = add_dimension(streams, layout.pipeline_dimension());

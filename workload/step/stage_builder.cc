@@ -189,7 +189,7 @@ void StageBuilder::reduce_copies(ProgramWriter& writer) {
   if (!streams_.mirror) return;
   const auto bytes = static_cast<std::int64_t>(bytes_per_element(inputs_.training.grad_reduce));
   const bool sharded = inputs_.parallel.zero_stage >= 1;
-  const std::int64_t shares = sharded ? inputs_.parallel.replicas() : 1;
+  const std::int64_t shares = sharded ? inputs_.parallel.state_sharers() : 1;
   const std::int64_t expert_shares = sharded ? inputs_.parallel.expert_replicas() : 1;
   std::vector<const ModelChunk*> in_model_order;
   for (const ModelChunk& part : parts_) in_model_order.push_back(&part);

@@ -161,6 +161,7 @@ constexpr std::array kFlags{
     FlagEntry{"data-parallel-sharding-strategy", kRule, "parallel.zero.stage"},
     FlagEntry{"overlap-grad-reduce", kOn, "parallel.zero.overlap_grad_reduce"},
     FlagEntry{"overlap-param-gather", kOn, "parallel.zero.overlap_param_gather"},
+    FlagEntry{"num-distributed-optimizer-instances", kNumber, "parallel.zero.num_distributed_optimizer_instances"},
     FlagEntry{"ddp-bucket-size", kRule, "parallel.zero.bucket"},
     FlagEntry{"memory-centric-tiled-linear", kRule, "parallel.zero.tiled_linear"},  // of Megatron-DeepSpeed
     FlagEntry{"tile-factor", kRule, "parallel.zero.tiled_linear"},
@@ -188,7 +189,6 @@ constexpr std::array kFlags{
     FlagEntry{"overlap-moe-expert-parallel-comm", kOn, "parallel.overlap_moe_expert_parallel_comm"},
     FlagEntry{"overlap-p2p-communication-warmup-flush", kNotModelled, "messages overlap as in the steady state"},
     FlagEntry{"defer-embedding-wgrad-compute", kNotModelled, "the gradient of the logits' weights is not deferred"},
-    FlagEntry{"num-distributed-optimizer-instances", kNotModelled, "the optimizer is sharded over all replicas"},
     FlagEntry{"use-torch-fsdp2", kNotModelled, "set parallel.zero.stage instead"},
     FlagEntry{"use-megatron-fsdp", kNotModelled, "set parallel.zero.stage instead"},
     FlagEntry{"use-custom-fsdp", kNotModelled, "set parallel.zero.stage instead"},

@@ -57,8 +57,7 @@ void tell_unknown(const std::vector<const MegatronFlag*>& unknown, const Megatro
 bool is_default(const FlagEntry& entry, const MegatronFlag& flag) {
   if (entry.meaning != FlagMeaning::kNotModelled || flag.values.empty()) return false;
   const std::string& text = flag.values.front().text;
-  return (entry.name == "optimizer" && text == "adam") ||
-         (entry.name == "num-distributed-optimizer-instances" && text == "1");
+  return entry.name == "optimizer" && text == "adam";
 }
 
 }  // namespace
