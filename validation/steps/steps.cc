@@ -142,13 +142,13 @@ std::string steps_json(const std::vector<ComparedStep>& steps) {
 
 std::string steps_page(const std::vector<ComparedStep>& steps, const std::string& text) {
   std::string page =
-      "# Measured steps of recommendation models\n\n"
+      "# Measured steps of MLPerf Training\n\n"
       "Made by `ringwright validate steps --markdown docs/validation-steps.md` from the tables of `validation/steps`;\n"
       "not by hand. Each row of a table names a scenario and settings, and the measured time of a step. Where that\n"
       "time is the mean over a run with evaluations, so is the predicted one: of the step, and of the step of\n"
       "evaluation for as many samples as the run evaluates for each that it trains. Errors are predicted over\n"
       "measured, less one; every group counts once in the last row. What is modelled, and what is known about the\n"
-      "errors: [recommendation.md](recommendation.md).\n\n```\n" +
+      "errors: [bert.md](bert.md), [recommendation.md](recommendation.md).\n\n```\n" +
       text + "```\n\n## Rows\n\n| row | measured ms | predicted ms | error | command |\n|---|---:|---:|---:|---|\n";
   for (const ComparedStep& step : steps) {
     if (!step.predicted) continue;
