@@ -1,5 +1,6 @@
 #include "workload/parallel/pipeline.h"
 
+#include <string_view>
 #include <utility>
 
 namespace ringwright::workload {
@@ -60,30 +61,47 @@ const std::vector<CommStream>& PipelineParallel::channels(const Slot& slot) cons
   return slot.pass == Pass::kForward ? channels_->forward : channels_->backward;
 }
 
-void PipelineParallel::receive(ProgramWriter& writer, TensorParallel& tensor, const Slot& slot) const {
-  const std::span<const PipelineMessage> expected = messages(slot, -direction(slot.pass));
-  if (expected.empty()) return;
+PipelineParallel::KnownMessages PipelineParallel::look_up(ProgramWriter& writer, const Slot& slot, End end) const {
   const bool forward = slot.pass == Pass::kForward;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    MessageSpec spec = message(slot.pass, expected[i]);
+  const bool sends = end == End::kSends;
+  const std::string_view label = sends ? (forward ? "pp send activation" : "pp send gradient")
+                                       : (forward ? "pp receive activation" : "pp receive gradient");
+  const std::span<const PipelineMessage> exchanged =
+      messages(slot, sends ? direction(slot.pass) : -direction(slot.pass));
+  KnownMessages known;
+  for (std::size_t i = 0; i < exchanged.size(); ++i) {
+    MessageSpec spec = message(slot.pass, exchanged[i]);
     // The previous stage is one forward pass farther ahead.
-    if (forward && !parallel_.flushes()) spec.lag = 1;
-    writer.wait(writer.receive(channels(slot)[i], spec, forward ? "pp receive activation" : "pp receive gradient"));
+    if (!sends && forward && !parallel_.flushes()) spec.lag = 1;
+    known.push_back(writer.look_up(channels(slot)[i], spec, label));
   }
+  return known;
+}
+
+const PipelineParallel::KnownMessages& PipelineParallel::known_messages(ProgramWriter& writer, const Slot& slot,
+                                                                        End end) {
+  constexpr std::size_t kPasses = 4;
+  const std::size_t pass = static_cast<std::size_t>(slot.chunk) * kPasses + static_cast<std::size_t>(slot.pass);
+  const std::size_t place = 2 * pass + (end == End::kSends ? 1 : 0);
+  if (place >= known_.size()) known_.resize(place + 1);
+  std::optional<KnownMessages>& known = known_[place];
+  if (!known) known = look_up(writer, slot, end);
+  return *known;
+}
+
+void PipelineParallel::receive(ProgramWriter& writer, TensorParallel& tensor, const Slot& slot) {
+  const KnownMessages& expected = known_messages(writer, slot, End::kReceives);
+  if (expected.empty()) return;
+  for (const ProgramWriter::KnownMessage& message : expected) writer.wait(writer.receive(message));
   if (is_scattered(slot.pass)) tensor.gather_activation(writer);
 }
 
-void PipelineParallel::send(ProgramWriter& writer, const Slot& slot) const {
-  const std::span<const PipelineMessage> passed_on = messages(slot, direction(slot.pass));
-  if (passed_on.empty()) return;
-  const bool forward = slot.pass == Pass::kForward;
-  std::vector<TaskIndex> awaited;
-  for (std::size_t i = 0; i < passed_on.size(); ++i) {
-    const TaskIndex sent = writer.pass_on(channels(slot)[i], message(slot.pass, passed_on[i]),
-                                          forward ? "pp send activation" : "pp send gradient");
-    if (!parallel_.overlap_p2p) awaited.push_back(sent);
-  }
-  for (const TaskIndex task : awaited) writer.wait(task);
+void PipelineParallel::send(ProgramWriter& writer, const Slot& slot) {
+  const KnownMessages& passed_on = known_messages(writer, slot, End::kSends);
+  TaskIndex last = 0;
+  for (const ProgramWriter::KnownMessage& message : passed_on) last = writer.pass_on(message);
+  if (parallel_.overlap_p2p) return;
+  for (std::size_t later = passed_on.size(); later-- > 0;) writer.wait(last - static_cast<TaskIndex>(later));
 }
 
 }  // namespace ringwright::workload

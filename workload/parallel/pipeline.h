@@ -42,13 +42,19 @@ class PipelineParallel {
 
   // Before a pass: its input from the previous (forward) or next (backward) model chunk, unless it starts here. Weight
   // gradients need no communication.
-  void receive(ProgramWriter& writer, TensorParallel& tensor, const Slot& slot) const;
-  void send(ProgramWriter& writer, const Slot& slot) const;
+  void receive(ProgramWriter& writer, TensorParallel& tensor, const Slot& slot);
+  void send(ProgramWriter& writer, const Slot& slot);
 
  private:
   // Exchanged with the stage of the next model chunk, or with `step` -1 the previous one; none at the ends of the
   // model, or if that chunk is on this stage.
   [[nodiscard]] std::span<const PipelineMessage> messages(const Slot& slot, int step) const;
+  // The same, or those that it receives (`step` against its direction), as the writer's tables have them; looked up
+  // once for all microbatches.
+  enum class End { kReceives, kSends };
+  using KnownMessages = std::vector<ProgramWriter::KnownMessage>;
+  [[nodiscard]] const KnownMessages& known_messages(ProgramWriter& writer, const Slot& slot, End end);
+  [[nodiscard]] KnownMessages look_up(ProgramWriter& writer, const Slot& slot, End end) const;
   // Their streams.
   [[nodiscard]] const std::vector<CommStream>& channels(const Slot& slot) const;
   // Messages carry 1/tp of an activation, or of its gradient, that the receiver gathers.
@@ -64,6 +70,7 @@ class PipelineParallel {
   };
   std::vector<ChunkEnds> of_activations_;  // by chunk
   std::vector<ChunkEnds> of_gradients_;
+  std::vector<std::optional<KnownMessages>> known_;  // by chunk, pass and end
   std::int64_t tp_ = 1;  // if such messages can be split
 };
 

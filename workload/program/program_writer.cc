@@ -112,25 +112,32 @@ TaskIndex ProgramWriter::send(const CommStream& channel, const MessageSpec& spec
   return last();
 }
 
-TaskIndex ProgramWriter::pass_on(const CommStream& channel, const MessageSpec& spec, std::string_view label) {
+ProgramWriter::KnownMessage ProgramWriter::look_up(const CommStream& channel, const MessageSpec& spec,
+                                                   std::string_view label) {
+  const std::uint32_t number = tables_.message(spec);
+  return {.channel = channel, .spec = number, .label = tables_.label(label)};
+}
+
+TaskIndex ProgramWriter::pass_on(const KnownMessage& message) {
   if (communication_ == Communication::kOff) return kNoTask;
   flush();
-  const Content content{.detail = tables_.message(spec), .label = tables_.label(label)};
+  const StreamIndex stream = message.channel.stream;
   std::size_t waited_for = 0;
-  if (channel.stream != kNoStream) {
-    auto before = std::ranges::find(passed_on_, channel.stream, &PassedOn::stream);
-    if (before == passed_on_.end()) before = passed_on_.insert(before, {.stream = channel.stream});
+  if (stream != kNoStream) {
+    auto before = std::ranges::find(passed_on_, stream, &PassedOn::stream);
+    if (before == passed_on_.end()) before = passed_on_.insert(before, {.stream = stream});
     waited_for = std::exchange(before->waits, waits_.size());
   }
-  write(add(std::span(waits_).subspan(waited_for), last_compute_), TaskKind::kSend, channel, content);
+  write(add(std::span(waits_).subspan(waited_for), last_compute_), TaskKind::kSend, message.channel,
+        {.detail = message.spec, .label = message.label});
   return last();
 }
 
-TaskIndex ProgramWriter::receive(const CommStream& channel, const MessageSpec& spec, std::string_view label) {
+TaskIndex ProgramWriter::receive(const KnownMessage& message) {
   if (communication_ == Communication::kOff) return kNoTask;
   flush();
-  write(add({}), TaskKind::kReceive, {.dimension = channel.dimension},
-        {.detail = tables_.message(spec), .label = tables_.label(label)});
+  write(add({}), TaskKind::kReceive, {.dimension = message.channel.dimension},
+        {.detail = message.spec, .label = message.label});
   return last();
 }
 
@@ -236,9 +243,12 @@ Segment ProgramWriter::cut_segment() {
   }
   for (std::size_t d = open_.dependency; d < program_.dependencies.size(); ++d) {
     const TaskIndex before = program_.dependencies[d];
+    if (before >= open_.begin) {
+      segment.dependencies.push_back(before - open_.begin);
+      continue;
+    }
     const auto place = std::ranges::find(open_.after, before) - open_.after.begin();
-    segment.dependencies.push_back(before >= open_.begin ? before - open_.begin
-                                                         : size + static_cast<std::uint32_t>(place));
+    segment.dependencies.push_back(size + static_cast<std::uint32_t>(place));
   }
   segment.call_dependencies = static_cast<std::uint32_t>(open_.after.size());
   program_.tasks.erase(begin, program_.tasks.end());

@@ -37,11 +37,21 @@ class ProgramWriter {
   // Communication starts when everything issued before on the compute stream is done.
   TaskIndex collective(const CommStream& channel, const CollectiveSpec& spec, std::string_view label);
   TaskIndex send(const CommStream& channel, const MessageSpec& spec, std::string_view label);
-  // The same, of a message between two passes. Where passes of chunks without layers compute nothing, many of these
-  // follow each other: each depends only on what its stream's previous one did not wait for; that one implies the rest.
-  TaskIndex pass_on(const CommStream& channel, const MessageSpec& spec, std::string_view label);
   // Waits for nothing; the message may arrive any time before.
-  TaskIndex receive(const CommStream& channel, const MessageSpec& spec, std::string_view label);
+  TaskIndex receive(const CommStream& channel, const MessageSpec& spec, std::string_view label) {
+    return communication_ == Communication::kOff ? kNoTask : receive(look_up(channel, spec, label));
+  }
+  // A message that a program repeats with every pass, by its places in the tables.
+  struct KnownMessage {
+    CommStream channel;
+    std::uint32_t spec = 0;
+    std::uint32_t label = 0;
+  };
+  [[nodiscard]] KnownMessage look_up(const CommStream& channel, const MessageSpec& spec, std::string_view label);
+  TaskIndex receive(const KnownMessage& message);
+  // Sent between two passes. Where passes of chunks without layers compute nothing, many of these follow each other:
+  // each depends only on what its stream's previous one did not wait for; that one implies the rest.
+  TaskIndex pass_on(const KnownMessage& message);
   // For communication ahead of, or concurrent with, the computation: starts when those tasks are done.
   TaskIndex collective_after(const CommStream& channel, const CollectiveSpec& spec, std::string_view label,
                              const std::vector<TaskIndex>& after);

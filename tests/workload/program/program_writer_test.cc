@@ -85,7 +85,7 @@ TEST(ProgramWriter, MessagesThatArePassedOnDoNotRepeatWhatTheLastOneWaitedFor) {
   writer.compute(a);
   const auto relay = [&](const CommStream& stream) {
     writer.wait(writer.receive(kTensor, kMessage, "receive"));
-    return writer.pass_on(stream, kMessage, "send");
+    return writer.pass_on(writer.look_up(stream, kMessage, "send"));
   };
   const TaskIndex first = relay(kTensor);
   const TaskIndex second = relay(kTensor);
@@ -93,7 +93,7 @@ TEST(ProgramWriter, MessagesThatArePassedOnDoNotRepeatWhatTheLastOneWaitedFor) {
   writer.wait(second);
   const TaskIndex third = relay(kTensor);
   writer.compute(a);
-  const TaskIndex last = writer.pass_on(kTensor, kMessage, "send");
+  const TaskIndex last = writer.pass_on(writer.look_up(kTensor, kMessage, "send"));
   const Program program = writer.finish(3);
   EXPECT_THAT(dependencies(program, first), ElementsAre(1, 0));
   EXPECT_THAT(dependencies(program, second), ElementsAre(3, 0));
