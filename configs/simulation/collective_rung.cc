@@ -12,6 +12,7 @@ CollectiveRung::CollectiveRung(const Inputs& inputs) : choices_(inputs.choices) 
   if (scenario.collectives.rung == collectives::Rung::kClosedForm) {
     closed_form_ = std::make_unique<collectives::ClosedForm>(inputs.choices.steps(),
                                                              GroupWires(inputs.graph, *inputs.network.router));
+    if (inputs.asked != nullptr) asked_formula_.emplace(*closed_form_, *inputs.asked);
   }
   if (scenario.collectives.rung != collectives::Rung::kChunks) {
     if (scenario.collectives.kernel_overhead) wire_overheads(inputs);
@@ -54,7 +55,7 @@ void CollectiveRung::wire_overheads(const Inputs& inputs) {
                               .nic_set_of_host = scenario.cluster.nic_set_of_host,
                               .steps = steps,
                               .progress = inputs.progress,
-                              .formula = closed_form_.get(),
+                              .formula = formula(),
                               .step_costs = scenario.collectives.step_costs,
                               .channels = {.chooser = inputs.choices.kernels(), .costs = scenario.comm.costs},
                               .known = inputs.known != nullptr ? *inputs.known : own_overheads_,
@@ -76,7 +77,7 @@ void CollectiveRung::wire_library(const Inputs& inputs) {
                                           .gpu_memory = scenario.cluster.gpu.memory_bandwidth,
                                           .kernels = overheads_.get()});
   }
-  if (closed_form_ && overhead() != nullptr) with_overhead_.emplace(*closed_form_, *overhead());
+  if (closed_form_ && overhead() != nullptr) with_overhead_.emplace(*formula(), *overhead());
 }
 
 }  // namespace ringwright::configs

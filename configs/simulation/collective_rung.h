@@ -38,10 +38,12 @@ class CollectiveRung {
 
   // Null unless collectives are simulated as formulas.
   [[nodiscard]] const CollectiveTime* time() const {
-    return with_overhead_ ? &*with_overhead_ : static_cast<const CollectiveTime*>(closed_form_.get());
+    return with_overhead_ ? &*with_overhead_ : formula();
   }
   // The same without the cost of kernels or of a library.
-  [[nodiscard]] const CollectiveTime* formula() const { return closed_form_.get(); }
+  [[nodiscard]] const CollectiveTime* formula() const {
+    return asked_formula_ ? &*asked_formula_ : static_cast<const CollectiveTime*>(closed_form_.get());
+  }
   // As a run in steps carries calls out: by the choice for each; sums of one number as if all members left together.
   [[nodiscard]] const CollectiveChooser& steps() const {
     return scalar_sums_ ? static_cast<const CollectiveChooser&>(*scalar_sums_) : choices_.steps();
@@ -68,6 +70,7 @@ class CollectiveRung {
   const CollectiveChoices& choices_;
   std::optional<collectives::ScalarSums> scalar_sums_;  // where kernels' times are known
   std::unique_ptr<collectives::ClosedForm> closed_form_;
+  std::optional<AskedFormula> asked_formula_;  // where earlier steps may know its times
   std::unique_ptr<collectives::FileChooser> files_;
   std::optional<ChannelInputs> channels_;
   KnownOverheads own_overheads_;

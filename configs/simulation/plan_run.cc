@@ -145,7 +145,7 @@ std::optional<PlayedPlan> play_steps(const Scenario& scenario, const Simulation&
   // Void runs go on for a while, to find all calls within hosts that clash; beyond that these calls go step by step,
   // and so they do where they are too few to make up for a void run.
   constexpr std::uint64_t kLeastShare = 8;
-  const ListedTasks listed = listed_tasks(simulation);
+  const ListedTasks listed = lone != nullptr ? listed_tasks(simulation) : ListedTasks{};
   const bool many_calls = listed.calls_within_hosts * kLeastShare >= listed.all;
   const std::uint64_t most_void_events = many_calls ? 2 * listed.all : 0;
   std::uint64_t void_events = 0;
