@@ -46,10 +46,16 @@ struct TaskRange {
 // stands for; then those of each called segment with the number of calls.
 template <class Visit>
 void visit_tasks(const TaskGraph& graph, const Program& program, Visit&& visit) {
+  std::vector<std::uint32_t> calls(graph.segments.size(), 0);
   for (std::size_t i = 0; i < program.tasks.size(); ++i) {
-    if (program.tasks[i].kind != TaskKind::kSegment) visit(program.tasks[i], times_of(graph, program, i));
+    const Task& task = program.tasks[i];
+    const std::uint32_t times = times_of(graph, program, i);
+    if (task.kind == TaskKind::kSegment) {
+      calls[task.detail] += times;
+    } else {
+      visit(task, times);
+    }
   }
-  const std::vector<std::uint32_t> calls = count_calls(graph, program);
   for (std::size_t segment = 0; segment < calls.size(); ++segment) {
     if (calls[segment] == 0) continue;
     for (const Task& task : graph.segments[segment].tasks) visit(task, calls[segment]);

@@ -1,9 +1,9 @@
 #include "core/plan/task_graph.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
-#include <span>
 #include <tuple>
 #include <utility>
 
@@ -45,15 +45,44 @@ std::string_view check_kind(const TaskGraph& graph, const Task& task, int stream
   return {};
 }
 
-// Whether a task of a program is as it should be: nearly all are.
-bool is_sound(const TaskGraph& graph, const Program& program, std::size_t index) {
-  const Task& task = program.tasks[index];
-  const std::size_t end = std::size_t{task.first_dependency} + task.dependency_count;
-  if (task.label >= graph.labels.size() || end > program.dependencies.size()) return false;
-  if (!check_kind(graph, task, program.stream_count).empty()) return false;
-  const auto dependencies = std::span(program.dependencies).subspan(task.first_dependency, task.dependency_count);
-  return std::ranges::all_of(dependencies, [index](std::uint32_t before) { return before < index; });
-}
+// Recognises sound tasks, which nearly all of millions are, with few comparisons; check_task() examines the others.
+class SoundTasks {
+ public:
+  explicit SoundTasks(const TaskGraph& graph)
+      : graph_(graph),
+        channels_exist_(std::ranges::all_of(
+            graph.messages, [](std::uint8_t channel) { return channel < kChannels; }, &MessageSpec::channel)) {
+    for (std::size_t kind = 0; kind < kKinds; ++kind) details_[kind] = details_of(graph, static_cast<TaskKind>(kind));
+  }
+
+  [[nodiscard]] bool has(const Program& program, std::size_t index) const {
+    const Task& task = program.tasks[index];
+    const std::size_t end = std::size_t{task.first_dependency} + task.dependency_count;
+    if (task.label >= graph_.labels.size() || end > program.dependencies.size()) return false;
+    const auto kind = static_cast<std::size_t>(task.kind);
+    if (kind >= kKinds || task.detail >= details_[kind] || !has_kind(task)) return false;
+    if (task.stream != kNoStream && task.stream >= program.stream_count) return false;
+    const std::uint32_t* const dependencies = program.dependencies.data() + task.first_dependency;
+    for (std::uint32_t d = 0; d < task.dependency_count; ++d) {
+      if (dependencies[d] >= index) return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t kKinds = static_cast<std::size_t>(TaskKind::kSegment) + 1;
+
+  [[nodiscard]] bool has_kind(const Task& task) const {
+    if (task.kind == TaskKind::kCompute) return true;
+    if (task.kind != TaskKind::kSegment) return channels_exist_ && task.dimension.index() < graph_.dimensions.size();
+    const bool as_called = task.dependency_count == graph_.segments[task.detail].call_dependencies;
+    return as_called && task.stream == kComputeStream;
+  }
+
+  const TaskGraph& graph_;
+  bool channels_exist_;
+  std::array<std::size_t, kKinds> details_{};  // by kind
+};
 
 std::string check_task(const TaskGraph& graph, const Program& program, std::size_t index) {
   const Task& task = program.tasks[index];
@@ -159,9 +188,10 @@ std::string check_programs(const TaskGraph& graph) {
   for (std::size_t segment = 0; segment < graph.segments.size(); ++segment) {
     if (std::string problem = check_segment(graph, segment); !problem.empty()) return problem;
   }
+  const SoundTasks sound(graph);
   for (const Program& program : graph.programs) {
     for (std::size_t index = 0; index < program.tasks.size(); ++index) {
-      if (is_sound(graph, program, index)) continue;
+      if (sound.has(program, index)) continue;
       if (std::string problem = check_task(graph, program, index); !problem.empty()) return problem;
     }
   }

@@ -51,6 +51,7 @@ bool ActivityLog::add_up(ClassId rank_class, const Span& span, ActivityTimes& ti
   put_in_order(of_class);
   if (!in_order_.empty() && in_order_.back().at > span.to) return false;
   part_ = 0;
+  stretch_ = 0;
   whole_.clear();
   std::vector<std::int32_t> in_flight(1 + dimensions_, 0);
   ActivityMask mask = 0;
@@ -77,7 +78,10 @@ bool ActivityLog::add_up(ClassId rank_class, const Span& span, ActivityTimes& ti
 void ActivityLog::book(const std::vector<Part>& profiles, const Span& span, ActivityMask mask,
                        ActivityTimes& time_in) {
   for (TimePoint since = span.from; since < span.to;) {
-    while (part_ < profiles.size() && profiles[part_].end() <= since) ++part_;
+    while (part_ < profiles.size() && profiles[part_].end() <= since) {
+      ++part_;
+      stretch_ = 0;
+    }
     TimePoint stop = span.to;
     if (part_ == profiles.size() || profiles[part_].begin > since) {
       if (part_ < profiles.size()) stop = std::min(stop, profiles[part_].begin);
@@ -88,7 +92,7 @@ void ActivityLog::book(const std::vector<Part>& profiles, const Span& span, Acti
       if (since == part.begin && stop == part.end()) {
         count_whole(*part.profile, mask);
       } else {
-        part.profile->book(since - part.begin, stop - part.begin, mask, time_in);
+        part.profile->book(since - part.begin, stop - part.begin, mask, time_in, stretch_);
       }
     }
     since = stop;

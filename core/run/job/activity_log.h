@@ -85,6 +85,7 @@ class ActivityLog {
   std::size_t dimensions_;
   std::vector<OfClass> of_class_;
   std::size_t part_ = 0;       // of add_up: the first profile that is not over
+  std::size_t stretch_ = 0;    // of this profile: one that has begun
   std::vector<Whole> whole_;   // of add_up
   std::vector<Change> in_order_;  // the same: all changes
   std::vector<Change> flights_;   // those of channels

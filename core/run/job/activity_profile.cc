@@ -59,8 +59,11 @@ std::size_t ActivityProfile::mixture_of(ActivityMask mask) {
   return mixtures_.size() - 1;
 }
 
-std::size_t ActivityProfile::stretch_at(Duration moment) const {
-  const auto after = std::ranges::upper_bound(stretches_, moment, {}, &Stretch::begin);
+std::size_t ActivityProfile::stretch_at(Duration moment, std::size_t from) const {
+  if (moment == length_) return stretches_.size() - 1;
+  const auto first = stretches_.begin() + static_cast<std::ptrdiff_t>(from) + 1;
+  if (first == stretches_.end() || moment < first->begin) return from;
+  const auto after = std::ranges::upper_bound(first, stretches_.end(), moment, {}, &Stretch::begin);
   return static_cast<std::size_t>(after - stretches_.begin()) - 1;
 }
 
@@ -69,11 +72,18 @@ Duration ActivityProfile::spent(std::size_t mixture, std::size_t stretch, Durati
   return stretches_[stretch].mixture == mixture ? before + (moment - stretches_[stretch].begin) : before;
 }
 
-void ActivityProfile::book(Duration from, Duration to, ActivityMask concurrent, ActivityTimes& time_in) const {
-  const std::size_t last = to == length_ ? stretches_.size() - 1 : stretch_at(to);
-  const std::size_t first = from == Duration(0) ? 0 : stretch_at(from);
-  if (first == last) {
-    time_in.add(mixtures_[stretches_[first].mixture] | concurrent, to - from);
+void ActivityProfile::book(Duration from, Duration to, ActivityMask concurrent, ActivityTimes& time_in,
+                           std::size_t& stretch) const {
+  const std::size_t first = stretch_at(from, stretch);
+  const std::size_t last = stretch_at(to, first);
+  stretch = last;
+  if (last - first < mixtures_.size()) {
+    Duration since = from;
+    for (std::size_t s = first; s < last; ++s) {
+      time_in.add(mixtures_[stretches_[s].mixture] | concurrent, stretches_[s + 1].begin - since);
+      since = stretches_[s + 1].begin;
+    }
+    time_in.add(mixtures_[stretches_[last].mixture] | concurrent, to - since);
     return;
   }
   for (std::size_t m = 0; m < mixtures_.size(); ++m) {

@@ -24,7 +24,13 @@ class ActivityProfile {
   [[nodiscard]] Duration length() const { return length_; }
   // Adds the time between two moments since the beginning to the mixtures in which it was spent, each combined with the
   // concurrent activities.
-  void book(Duration from, Duration to, ActivityMask concurrent, ActivityTimes& time_in) const;
+  void book(Duration from, Duration to, ActivityMask concurrent, ActivityTimes& time_in) const {
+    std::size_t stretch = 0;
+    book(from, to, concurrent, time_in, stretch);
+  }
+  // The same of moments that follow each other. `stretch`: one that has begun by the first moment; afterwards that of
+  // the second one.
+  void book(Duration from, Duration to, ActivityMask concurrent, ActivityTimes& time_in, std::size_t& stretch) const;
 
  private:
   struct Stretch {
@@ -33,7 +39,8 @@ class ActivityProfile {
   };
   [[nodiscard]] std::size_t mixture_of(ActivityMask mask);
   void add_up();
-  [[nodiscard]] std::size_t stretch_at(Duration moment) const;
+  // Not before stretch `from`, which has begun by then.
+  [[nodiscard]] std::size_t stretch_at(Duration moment, std::size_t from) const;
   // Time spent in a mixture up to a moment within the stretch.
   [[nodiscard]] Duration spent(std::size_t mixture, std::size_t stretch, Duration moment) const;
 

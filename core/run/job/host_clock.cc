@@ -9,15 +9,14 @@ namespace ringwright {
 
 namespace {
 
-// An agent next to the rank issues it and waits for it.
-bool is_of_agent(const TaskGraph& graph, const Task& task) {
+MovedBy moved_by(const TaskGraph& graph, const Task& task) {
   const bool message = task.kind == TaskKind::kSend || task.kind == TaskKind::kReceive;
-  return message && graph.messages[task.detail].moved_by == MovedBy::kAgent;
+  return message ? graph.messages[task.detail].moved_by : MovedBy::kLibrary;
 }
 
-bool is_stored_by_sender(const TaskGraph& graph, const Task& task) {
-  const bool message = task.kind == TaskKind::kSend || task.kind == TaskKind::kReceive;
-  return message && graph.messages[task.detail].moved_by == MovedBy::kSender;
+Duration issue_time_of_message(const ComputeModel& compute, MovedBy moved_by) {
+  if (moved_by != MovedBy::kSender) return compute.call_issue_time();
+  return compute.issue_time(Kernel{.family = KernelFamily::kCopy, .issue = KernelIssue::kLoop});
 }
 
 std::vector<bool> receives_of(const TaskGraph& graph, const Program& program) {
@@ -47,8 +46,7 @@ std::vector<bool> resumes_of(const TaskGraph& graph, const Program& program) {
 }  // namespace
 
 Duration call_issue_time(const ComputeModel& compute, const TaskGraph& graph, const Task& task) {
-  if (!is_stored_by_sender(graph, task)) return compute.call_issue_time();
-  return compute.issue_time(Kernel{.family = KernelFamily::kCopy, .issue = KernelIssue::kLoop});
+  return issue_time_of_message(compute, moved_by(graph, task));
 }
 
 HostClock::HostClock(const Inputs& inputs)
@@ -68,23 +66,37 @@ void HostClock::replace_programs(const Inputs& inputs) {
   const ComputeModel& compute = inputs.compute;
   std::vector<Duration> of_work;
   for (const Work& work : graph.works) of_work.push_back(issue_time(compute, work));
-  const auto issue_time_of = [&](const Task& task) {
-    return task.kind == TaskKind::kCompute ? of_work[task.detail] : call_issue_time(compute, graph, task);
-  };
+  const Duration of_collective = compute.call_issue_time();
+  std::vector<Duration> of_message;
+  for (const MessageSpec& message : graph.messages) {
+    of_message.push_back(issue_time_of_message(compute, message.moved_by));
+  }
   std::vector<Duration> of_segment;
+  const auto issue_time_of = [&](const Task& task) {
+    switch (task.kind) {
+      case TaskKind::kCompute: return of_work[task.detail];
+      case TaskKind::kCollective: break;
+      case TaskKind::kSend:
+      case TaskKind::kReceive: return of_message[task.detail];
+      case TaskKind::kSegment: return of_segment[task.detail];
+    }
+    return of_collective;
+  };
   for (const Segment& segment : graph.segments) {
     Duration& sum = of_segment.emplace_back();
     for (const Task& task : segment.tasks) sum += issue_time_of(task);
   }
   for (const Program& program : programs) {
     std::vector<Duration>& ends = issue_ends_.emplace_back();
+    ends.reserve(program.tasks.size());
     Duration sum;
     for (const Task& task : program.tasks) {
-      if (is_of_agent(graph, task)) {
+      // An agent next to the rank issues its messages and waits for them.
+      if (moved_by(graph, task) == MovedBy::kAgent) {
         ends.emplace_back();
         continue;
       }
-      sum += task.kind == TaskKind::kSegment ? of_segment[task.detail] : issue_time_of(task);
+      sum += issue_time_of(task);
       ends.push_back(sum);
     }
     counts_ = counts_ || sum > Duration(0);

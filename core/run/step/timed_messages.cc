@@ -57,6 +57,11 @@ std::optional<std::uint32_t> TimedMessages::channel_between(const Channel& ends)
     if (known.sender == ends.sender && known.to == ends.to) return std::nullopt;
   }
   channels_.push_back(ends);
+  // A pass has three tasks, one of them its message in the direction of the pass, and goes one of two directions.
+  constexpr std::size_t kTasksOfMessage = 6;
+  const ProgramId program = groups_.graph.program_of[groups_.rank_of(ends.sender).index()];
+  const std::size_t tasks = groups_.graph.programs[program.index()].tasks.size();
+  channels_.back().flights.reserve(tasks / kTasksOfMessage + 1);
   return static_cast<std::uint32_t>(channels_.size() - 1);
 }
 

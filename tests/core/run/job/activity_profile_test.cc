@@ -45,6 +45,25 @@ TEST(ActivityProfile, PartsAddUpToTheWhole) {
   EXPECT_EQ(parts, booked(0_us, 20_us));
 }
 
+// With the stretch in which the part before ended; some parts are within one, some go over several.
+TEST(ActivityProfile, PartsThatFollowEachOtherAreBookedAsSeparateOnes) {
+  const ActivityProfile of_step = profile();
+  ActivityTimes in_turn;
+  ActivityTimes separate;
+  std::size_t stretch = 0;
+  Duration since;
+  ActivityMask concurrent = 0;
+  for (const Duration to : {2_us, 6_us, 7_us, 13_us, 14_us, 20_us}) {
+    of_step.book(since, to, concurrent, in_turn, stretch);
+    separate.add(booked(since, to, concurrent));
+    since = to;
+    concurrent ^= kData;
+  }
+  EXPECT_EQ(in_turn, separate);
+  EXPECT_EQ(in_turn[kComputing | kData], 4_us + 6_us);  // from 2 to 6 and from 14 to 20
+  EXPECT_EQ(in_turn[kTensor | kData], 3_us);            // from 10 to 13
+}
+
 TEST(ActivityProfile, MixesWithConcurrentActivities) {
   const ActivityTimes mixed = booked(8_us, 12_us, kData);
   EXPECT_EQ(mixed[kComputing | kTensor | kData], 2_us);
