@@ -17,13 +17,14 @@ Refinement::Refinement(const TaskGraph& graph, const Footprint& footprint, const
       capacities_(router.capacities()),
       changes_(changes),
       rank_colour_(footprint.colour),
+      link_colour_(capacities_.size()),
       link_sum_(capacities_.size()) {
-  link_colour_.reserve(capacities_.size());
+  const bool by_capacity = changes.link_colours.empty();
   for (std::size_t link = 0; link < capacities_.size(); ++link) {
-    const bool as_before = link > 0 && changes.link_colours.empty() &&
+    const bool as_before = link > 0 && by_capacity &&
                            std::bit_cast<std::uint64_t>(capacities_[link].count()) ==
                                std::bit_cast<std::uint64_t>(capacities_[link - 1].count());
-    link_colour_.push_back(as_before ? link_colour_.back() : first_colour(link));
+    link_colour_[link] = as_before ? link_colour_[link - 1] : first_colour(link);
   }
   for (const EdgeKind& kind : footprint.kinds) {
     if (kind.shared_in == 0) continue;
@@ -157,10 +158,22 @@ void Refinement::colour_links() {
   for (std::size_t rank = 0; rank < rank_colour_.size(); ++rank) all.push_back({.rank = RankId(rank), .before = {}});
   add_flows(all, Since::kNothing);
   const auto links = static_cast<std::ptrdiff_t>(link_sum_.size());
-#pragma omp parallel for schedule(static) if (links >= kRanksWorthThreads)
-  for (std::ptrdiff_t l = 0; l < links; ++l) {
-    const auto link = static_cast<std::size_t>(l);
-    link_colour_[link] = mix(link_colour_[link], link_sum_[link]);
+#pragma omp parallel if (links >= kRanksWorthThreads)
+  {
+    // Of the link before: most are equal, for instance those that nothing crosses.
+    std::uint64_t before = 0;
+    std::uint64_t sum = 0;
+    std::uint64_t colour = mix(before, sum);
+#pragma omp for schedule(static)
+    for (std::ptrdiff_t l = 0; l < links; ++l) {
+      const auto link = static_cast<std::size_t>(l);
+      if (link_colour_[link] != before || link_sum_[link] != sum) {
+        before = link_colour_[link];
+        sum = link_sum_[link];
+        colour = mix(before, sum);
+      }
+      link_colour_[link] = colour;
+    }
   }
 }
 

@@ -258,8 +258,7 @@ void ChunkPlayer::on_arrived(std::uint64_t token) {
     case Arrival::kRequest: stream(part, message_of(token)); break;
     case Arrival::kSent: leave_nic(part, message_of(token)); break;
   }
-  --plays_[part.play].events;
-  retire_if_over(part.play);
+  if (--plays_[part.play].events == 0) retire_if_over(part.play);
 }
 
 void ChunkPlayer::end_flow(PlayItem part) {
