@@ -71,6 +71,7 @@ constexpr std::array kWorkloadEffects = {
               "attention is not computed in fp8"},
     KeyEffect{"training.fp8_multi_head_attention", "training.fp8_recipe=delayed | training.fp8_recipe=tensorwise",
               "linear layers and attention share fp8 values only with one scale per tensor"},
+    KeyEffect{"training.fp8_multi_head_attention", "training.attention=fused", "attention is not fused"},
     KeyEffect{"training.fp8_multi_head_attention", "parallel.cp=1",
               "context-parallel ranks exchange tensors of attention that are cast before"},
     KeyEffect{"training.fp8_multi_head_attention",

@@ -24,7 +24,7 @@ bool narrow_context(const KernelMaker& make) {
   const NarrowRecipe recipe = make.recipe();
   const bool one_scale = recipe == NarrowRecipe::kDelayed || recipe == NarrowRecipe::kTensorwise;
   const bool in_fp8 = make.fused().fp8_attention && make.fused().fp8_heads && one_scale;
-  return in_fp8 && make.cp() == 1 && make.gate == 0 && !make.shape.latent;
+  return in_fp8 && make.fuses_attention() && make.cp() == 1 && make.gate == 0 && !make.shape.latent;
 }
 
 bool narrow_queries(const KernelMaker& make) {

@@ -110,6 +110,7 @@ class KernelMaker {
   [[nodiscard]] DataType precision() const { return context_.training.precision; }
   [[nodiscard]] const FusedKernels& fused() const { return context_.training.fused; }
   [[nodiscard]] NarrowRecipe recipe() const { return context_.training.narrow; }
+  [[nodiscard]] bool fuses_attention() const { return context_.training.attention == AttentionKernel::kFused; }
   [[nodiscard]] bool copies_gradients() const { return context_.training.gradient_sum == GradientSum::kCopied; }
   [[nodiscard]] std::vector<Kernel> take() { return std::move(kernels_); }
 

@@ -125,6 +125,13 @@ TEST(Fusions, RotatedQueriesAndKeysAreCastAfterTheRotation) {
   EXPECT_THAT(names(LayerSection::kQkvDgrad, rotated), ElementsAre("quantise", "qkv dgrad"));
 }
 
+// Unfused attention writes its result in the working type.
+TEST(Fusions, UnfusedAttentionKeepsItsCasts) {
+  const std::string unfused = ", fp8_recipe: delayed, fp8_dot_product_attention: true, attention: unfused";
+  EXPECT_EQ(names(LayerSection::kAttention, context_of(unfused + ", fp8_multi_head_attention: true")),
+            names(LayerSection::kAttention, context_of(unfused)));
+}
+
 TEST(Fusions, Fp8AttentionNeedsFp8Gemms) {
   const JobText job(
       "model: {preset: bert-large}\ntraining: {global_batch: 2, fp8_multi_head_attention: true}\nparallel: {}\n", 1);
