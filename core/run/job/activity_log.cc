@@ -56,17 +56,19 @@ bool ActivityLog::add_up(ClassId rank_class, const Span& span, ActivityTimes& ti
   std::vector<std::int32_t> in_flight(1 + dimensions_, 0);
   ActivityMask mask = 0;
   TimePoint since = span.from;
+  MixtureSums sums;
   for (const Change& change : in_order_) {
     const ActivityMask bit = ActivityMask{1} << change.bit;
     const ActivityMask changed = (in_flight[change.bit] += change.by) > 0 ? mask | bit : mask & ~bit;
     if (changed == mask) continue;
     if (change.at > since) {
-      book(profiles, {.from = since, .to = change.at}, mask, time_in);
+      book(profiles, {.from = since, .to = change.at}, mask, sums);
       since = change.at;
     }
     mask = changed;
   }
-  book(profiles, {.from = since, .to = span.to}, mask, time_in);
+  book(profiles, {.from = since, .to = span.to}, mask, sums);
+  sums.add_to(time_in);
   for (const Whole& whole : whole_) {
     ActivityTimes once;
     whole.profile->book(Duration(), whole.profile->length(), whole.mask, once);
@@ -75,8 +77,7 @@ bool ActivityLog::add_up(ClassId rank_class, const Span& span, ActivityTimes& ti
   return part_ == profiles.size() || profiles.back().end() <= span.to;
 }
 
-void ActivityLog::book(const std::vector<Part>& profiles, const Span& span, ActivityMask mask,
-                       ActivityTimes& time_in) {
+void ActivityLog::book(const std::vector<Part>& profiles, const Span& span, ActivityMask mask, MixtureSums& time_in) {
   for (TimePoint since = span.from; since < span.to;) {
     while (part_ < profiles.size() && profiles[part_].end() <= since) {
       ++part_;

@@ -2,6 +2,7 @@
 // activities. The ledger of runs whose times are not found in their order.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -13,6 +14,27 @@
 #include "core/run/job/activity_profile.h"
 
 namespace ringwright {
+
+// Times by mixture of few activities, found without a search.
+class MixtureSums {
+ public:
+  void add(ActivityMask mask, Duration time) {
+    if (mask < of_few_.size()) {
+      of_few_[mask] += time;
+    } else {
+      others_.add(mask, time);
+    }
+  }
+  void add_to(ActivityTimes& time_in) const {
+    for (ActivityMask mask = 0; mask < of_few_.size(); ++mask) time_in.add(mask, of_few_[mask]);
+    time_in.add(others_);
+  }
+
+ private:
+  static constexpr std::size_t kMixtures = 256;  // of computing and seven dimensions
+  std::array<Duration, kMixtures> of_few_{};     // by mask
+  ActivityTimes others_;
+};
 
 class ActivityLog {
  public:
@@ -79,7 +101,7 @@ class ActivityLog {
   }
   void add_together(std::span<Channel> channels);
   void put_in_order(OfClass& of_class);
-  void book(const std::vector<Part>& profiles, const Span& span, ActivityMask mask, ActivityTimes& time_in);
+  void book(const std::vector<Part>& profiles, const Span& span, ActivityMask mask, MixtureSums& time_in);
   void count_whole(const ActivityProfile& profile, ActivityMask mask);
 
   std::size_t dimensions_;

@@ -72,23 +72,4 @@ Duration ActivityProfile::spent(std::size_t mixture, std::size_t stretch, Durati
   return stretches_[stretch].mixture == mixture ? before + (moment - stretches_[stretch].begin) : before;
 }
 
-void ActivityProfile::book(Duration from, Duration to, ActivityMask concurrent, ActivityTimes& time_in,
-                           std::size_t& stretch) const {
-  const std::size_t first = stretch_at(from, stretch);
-  const std::size_t last = stretch_at(to, first);
-  stretch = last;
-  if (last - first < mixtures_.size()) {
-    Duration since = from;
-    for (std::size_t s = first; s < last; ++s) {
-      time_in.add(mixtures_[stretches_[s].mixture] | concurrent, stretches_[s + 1].begin - since);
-      since = stretches_[s + 1].begin;
-    }
-    time_in.add(mixtures_[stretches_[last].mixture] | concurrent, to - since);
-    return;
-  }
-  for (std::size_t m = 0; m < mixtures_.size(); ++m) {
-    time_in.add(mixtures_[m] | concurrent, spent(m, last, to) - spent(m, first, from));
-  }
-}
-
 }  // namespace ringwright

@@ -30,7 +30,25 @@ class ActivityProfile {
   }
   // The same of moments that follow each other. `stretch`: one that has begun by the first moment; afterwards that of
   // the second one.
-  void book(Duration from, Duration to, ActivityMask concurrent, ActivityTimes& time_in, std::size_t& stretch) const;
+  // `time_in`: adds a time to that of a mixture.
+  template <class Times>
+  void book(Duration from, Duration to, ActivityMask concurrent, Times& time_in, std::size_t& stretch) const {
+    const std::size_t first = stretch_at(from, stretch);
+    const std::size_t last = stretch_at(to, first);
+    stretch = last;
+    if (last - first < mixtures_.size()) {
+      Duration since = from;
+      for (std::size_t s = first; s < last; ++s) {
+        time_in.add(mixtures_[stretches_[s].mixture] | concurrent, stretches_[s + 1].begin - since);
+        since = stretches_[s + 1].begin;
+      }
+      time_in.add(mixtures_[stretches_[last].mixture] | concurrent, to - since);
+      return;
+    }
+    for (std::size_t m = 0; m < mixtures_.size(); ++m) {
+      time_in.add(mixtures_[m] | concurrent, spent(m, last, to) - spent(m, first, from));
+    }
+  }
 
  private:
   struct Stretch {

@@ -14,12 +14,23 @@ bool TimedMessages::cover(const TaskGraph& graph) {
 }
 
 const TimedMessages::End* TimedMessages::find(ClassId rank_class, const Task& task) {
-  std::vector<End>& ends = ends_[rank_class.index()];
-  for (const End& end : ends) {
-    if (end.spec == task.detail && end.kind == task.kind && end.dimension == task.dimension) return &end;
+  auto& [ends, last] = ends_[rank_class.index()];
+  const std::size_t place = 2 * std::size_t{task.detail} + (task.kind == TaskKind::kSend ? 1 : 0);
+  if (place < last.size() && last[place] != 0 && ends[last[place] - 1].dimension == task.dimension) {
+    return &ends[last[place] - 1];
   }
-  std::optional<End> end = make(rank_class, task);
-  return end ? &ends.emplace_back(*end) : nullptr;
+  const auto is_of_task = [&task](const End& end) {
+    return end.spec == task.detail && end.kind == task.kind && end.dimension == task.dimension;
+  };
+  auto found = std::ranges::find_if(ends, is_of_task);
+  if (found == ends.end()) {
+    const std::optional<End> made = make(rank_class, task);
+    if (!made) return nullptr;
+    found = ends.insert(ends.end(), *made);
+  }
+  if (place >= last.size()) last.resize(2 * groups_.graph.messages.size());
+  last[place] = static_cast<std::uint32_t>(found - ends.begin()) + 1;
+  return &*found;
 }
 
 std::optional<TimedMessages::End> TimedMessages::make(ClassId rank_class, const Task& task) {

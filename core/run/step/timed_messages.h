@@ -70,7 +70,11 @@ class TimedMessages {
   JobGroups groups_;
   NetworkModel& network_;
   const CallOverhead* overhead_;
-  std::vector<std::vector<End>> ends_;  // by class
+  struct OfClass {
+    std::vector<End> ends;
+    std::vector<std::uint32_t> last;  // by message and kind of end: one more than the end found last; 0: none
+  };
+  std::vector<OfClass> ends_;  // by class
   std::vector<Channel> channels_;
 };
 

@@ -54,6 +54,23 @@ TEST(ActivityLog, AddsUpWhatOverlaps) {
   EXPECT_EQ(time_in[kComputing | kDataMask], 9_us);  // 5 to 6, 8 to 12 and 12 to 16
 }
 
+// More than seven of them make mixtures that are not in the array of small ones.
+TEST(ActivityLog, AddsUpInManyDimensions) {
+  constexpr DimensionId kLast{11};
+  ActivityLog log(1, 12);
+  log.add_communication(kClass, kData, at(0_us), at(4_us));
+  log.add_communication(kClass, kLast, at(3_us), at(9_us));
+  log.add_compute(kClass, at(8_us), at(10_us));
+  ActivityTimes time_in;
+  EXPECT_TRUE(log.add_up(kClass, {.from = at(0_us), .to = at(10_us)}, time_in));
+  const ActivityMask last = communicating(kLast);
+  EXPECT_EQ(time_in, (ActivityTimes{{kDataMask, 3_us},
+                                    {kDataMask | last, 1_us},
+                                    {last, 4_us},
+                                    {kComputing | last, 1_us},
+                                    {kComputing, 1_us}}));
+}
+
 TEST(ActivityLog, LeavesOutTheWarmUp) {
   ActivityLog log(1, 1);
   log.add_compute(kClass, at(0_us), at(8_us));
