@@ -35,10 +35,10 @@ void append_lines(std::string& text, const TextTable& table) {
 std::string head_text(const GoodputResult& result) {
   const Operation& operation = result.operation;
   const JobShape& job = operation.job;
-  std::string text =
-      fmt::format("{}: {} GPUs on {} hosts, {} replica{}, step {}{}\n", result.name, with_commas(job.gpus),
-                  with_commas(job.hosts()), with_commas(job.replicas), job.replicas == 1 ? "" : "s",
-                  to_string(job.step), job.is_simulated ? " (simulated)" : "");
+  std::string text = fmt::format("{}: {} GPU{} on {} host{}, {} replica{}, step {}{}\n", result.name,
+                                 with_commas(job.gpus), job.gpus == 1 ? "" : "s", with_commas(job.hosts()),
+                                 job.hosts() == 1 ? "" : "s", with_commas(job.replicas), job.replicas == 1 ? "" : "s",
+                                 to_string(job.step), job.is_simulated ? " (simulated)" : "");
   text += operation.length.work ? fmt::format("  {} of work", to_string(*operation.length.work))
                                 : fmt::format("  {} by the calendar", to_string(*operation.length.duration));
   text += fmt::format(", {} repetition{}, seed {}\n", operation.repetitions, operation.repetitions == 1 ? "" : "s",
@@ -67,8 +67,9 @@ std::string result_text(const PolicyOutcome& outcome, const std::string& process
         percent_text(outcome.ettr.low), percent_text(outcome.ettr.high));
   }
   if (outcome.faults.mean > 0.0) {
-    text += fmt::format("  {} faults per repetition, one every {} of wall time; {} of them during a recovery\n",
-                        amount_text(outcome.faults.mean), to_string(job_seconds(outcome.between_faults_hours * 3600.0)),
+    const std::string faults = amount_text(outcome.faults.mean);
+    text += fmt::format("  {} fault{} per repetition, one every {} of wall time; {} of them during a recovery\n",
+                        faults, faults == "1" ? "" : "s", to_string(job_seconds(outcome.between_faults_hours * 3600.0)),
                         amount_text(outcome.in_recovery));
   } else {
     text += "  no faults\n";

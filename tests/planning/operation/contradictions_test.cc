@@ -179,6 +179,12 @@ TEST(GoodputText, OneLifeHasNoInterval) {
       "duration: 1 d\nrepetitions: 1\njob: {gpus: 8, step_time: 1 s}\ncomponents: {gpu: {mtbf: 100 h}}\n" + kSaves));
   EXPECT_THAT(one, Not(HasSubstr("+-")));
   EXPECT_THAT(one, HasSubstr("1 repetition, seed"));
+  EXPECT_THAT(one, HasSubstr("8 GPUs on 1 host, 1 replica, step 1 s"));
+}
+
+TEST(GoodputText, OneFaultIsOne) {
+  const std::string fault = "components: {log: {per: job, times: [3 h]}}\n";
+  EXPECT_THAT(render_goodput_text(result_of(kJob + kSaves + fault)), HasSubstr("  1 fault per repetition, one every"));
 }
 
 // Ages and recorded faults are those of parts, whatever the host.
