@@ -296,7 +296,7 @@ void KernelMaker::attention(std::string name, KernelFamily family, const Scores&
   const bool is_cast = narrow && scores.casts && !(backward ? narrow_context(*this) : narrow_queries(*this));
   const bool causal = scores.masked && shape.masking == Masking::kCausal;
   if (is_cast) {
-    // Queries, keys and values; backward the gradient of the result.
+    // Queries, keys and values, and the result back into the working type; backward the gradient of the result.
     const double cast = backward ? static_cast<double>(scores.queries * scores.heads * value_size(shape)) : values;
     quantise(static_cast<double>(context_.training.micro_batch * scores.documents) * cast);
   }
