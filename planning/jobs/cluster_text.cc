@@ -121,9 +121,8 @@ std::string render_cluster_text(const ClusterStudy& study) {
                   number_of(study.shape.gpus(), "GPU"), number_of(study.shape.hosts, "host"));
   if (study.too_large + study.without_gpus + study.without_times > 0) {
     text += fmt::format(
-        "  left out of the log: {} jobs of more GPUs than the cluster has, {} without GPUs, {} without "
-        "times\n",
-        study.too_large, study.without_gpus, study.without_times);
+        "  left out of the log: {} of more GPUs than the cluster has, {} without GPUs, {} without times\n",
+        number_of(static_cast<long long>(study.too_large), "job"), study.without_gpus, study.without_times);
   }
   return text + "\n" + times_text(study) + "\n" + use_text(study) + sharing_text(study);
 }
