@@ -31,7 +31,7 @@ double Operation::faults_per_hour(const ComponentClass& part) const {
   if (part.per == Exposed::kHost) units = static_cast<double>(job.hosts());
   double each = part.lifetime ? 3600.0 / part.lifetime->mean() : part.per_hour;
   if (!part.place_factors.empty()) each *= mean_factor(part, job.hosts());
-  return units * each * (part.knows_lemons() ? 1.0 + lemons.share * (lemons.factor - 1.0) : 1.0);
+  return units * each * (part.has_lemons() ? 1.0 + lemons.share * (lemons.factor - 1.0) : 1.0);
 }
 
 double ComponentClass::highest_factor() const {

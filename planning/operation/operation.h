@@ -88,7 +88,7 @@ struct ComponentClass {
   }
   [[nodiscard]] double highest_factor() const;
   // Whether it fails more often on some hosts (Lemons): not parts with ages or recorded faults.
-  [[nodiscard]] bool knows_lemons() const { return per != Exposed::kJob && !lifetime && times.empty(); }
+  [[nodiscard]] bool has_lemons() const { return per != Exposed::kJob && !lifetime && times.empty(); }
 };
 
 struct Restart {

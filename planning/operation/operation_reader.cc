@@ -217,7 +217,7 @@ void check_components(const Operation& operation, ConfigMap root) {
     for (const std::string_view key : {"detect", "repair"}) {
       if (part.kind != FaultKind::kSlow || part.evicts || !map.has(key)) continue;
       map.warn(key, "W131",
-               fmt::format("{} has no effect: nobody replaces its host (evicts: false)", map.path_of(key)));
+               fmt::format("{} has no effect: its host is not replaced (evicts: false)", map.path_of(key)));
     }
     if (!operation.length.duration) continue;
     const auto late = std::ranges::count_if(part.times, [&](JobTime at) { return at >= *operation.length.duration; });
@@ -239,7 +239,7 @@ void read_lemons(ConfigMap root, Operation& operation) {
     map.error("share", "E406", "lemons return from repair, and with unlimited hosts none returns",
               "give spares.standby");
   }
-  const bool any = std::ranges::any_of(operation.components, &ComponentClass::knows_lemons);
+  const bool any = std::ranges::any_of(operation.components, &ComponentClass::has_lemons);
   if (wants(root, "lemons") && !root.documenting() && !any) {
     root.warn("lemons", "W131", "lemons has no effect: no component of GPUs or hosts has a constant rate",
               "per: host, mtbf: 10000 h");

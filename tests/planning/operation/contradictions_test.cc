@@ -102,11 +102,11 @@ TEST(GoodputFiles, CopiesAreOnDifferentHostsOfTheJob) {
   EXPECT_EQ(tier("copies: 8"), "");
 }
 
-// Nobody looks for a part that stays.
+// A part that stays is not looked for.
 TEST(GoodputFiles, KeysOfEvictionNeedOne) {
   const std::string part = "components: {nic: {mtbf: 1000 h, kind: slow, slowdown: 1.1, detect: 1 min, lasts: 1 h";
   EXPECT_THAT(remarks(kJob + kSaves + part + ", evicts: false}}\n"),
-              HasSubstr("warning[W131]: components.nic.detect has no effect: nobody replaces its host"));
+              HasSubstr("warning[W131]: components.nic.detect has no effect: its host is not replaced"));
   EXPECT_EQ(remarks(kJob + kSaves + part + "}}\n"), "");
 }
 
