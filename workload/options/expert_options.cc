@@ -84,7 +84,8 @@ void check_divisions(ConfigMap& parallel, const ExpertContext& context, ExpertOp
   }
 }
 
-void read_overlap(ConfigMap& parallel, ExpertOptions& options) {
+// `asked`: the expert-parallel size of the scenario, which is 1 here where it cannot be.
+void read_overlap(ConfigMap& parallel, int asked, ExpertOptions& options) {
   options.overlap_exchange =
       parallel.boolean({.name = "overlap_moe_expert_parallel_comm",
                         .doc = "tokens of a forward pass travel while a backward pass of another microbatch is "
@@ -106,8 +107,10 @@ void read_overlap(ConfigMap& parallel, ExpertOptions& options) {
     options.delay_wgrad = false;
   }
   if (options.ep > 1 || !options.overlap_exchange || parallel.documenting()) return;
-  parallel.warn("overlap_moe_expert_parallel_comm", "W131",
-                fmt::format("{} has no effect: ep is 1", parallel.path_of("overlap_moe_expert_parallel_comm")));
+  if (asked == 1) {
+    parallel.warn("overlap_moe_expert_parallel_comm", "W131",
+                  fmt::format("{} has no effect: ep is 1", parallel.path_of("overlap_moe_expert_parallel_comm")));
+  }
   options.overlap_exchange = options.delay_wgrad = false;
 }
 
@@ -237,10 +240,11 @@ ExpertOptions read_expert_options(ConfigMap& parallel, const ExpertContext& cont
                                          .fallback = context.shape.experts ? context.tp : 1,
                                          .min = 1,
                                          .max = 100'000}));
+  const int asked = options.ep;
   check_divisions(parallel, context, options);
   read_dispatch(parallel, options);
   check_latent(parallel, context, options);
-  read_overlap(parallel, options);
+  read_overlap(parallel, asked, options);
   read_capacity(parallel, options);
   read_load(parallel, context, options);
   if (context.shape.experts && !parallel.documenting()) note_dropped(parallel, options);

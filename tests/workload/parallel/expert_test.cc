@@ -164,6 +164,14 @@ TEST(ExpertParallel, AnExchangeCannotOverlapASecondMicrobatchWithoutAlternatingP
   EXPECT_THAT(problem("pp: 1, moe_shared_expert_overlap: true"), Contains(HasSubstr("moe_shared_expert_overlap")));
 }
 
+TEST(ExpertParallel, ASizeThatIsRefusedIsNotSaidToBeOne) {
+  const auto problems_of = [](int size) {
+    return job_of(fmt::format("ep: {}, pp: 1, overlap_moe_expert_parallel_comm: true", size), 4).problems();
+  };
+  EXPECT_THAT(problems_of(3), testing::ElementsAre(HasSubstr("E138")));
+  EXPECT_THAT(problems_of(1), testing::ElementsAre(HasSubstr("has no effect: ep is 1")));
+}
+
 TEST(ExpertParallel, GroupsBoundTheHostsThatATokenVisits) {
   ExpertShape deepseek{.count = 256, .per_token = 8};
   // 8 (1 - (224 x 223 .. 217) / (256 x 255 .. 249)) without groups.
