@@ -81,9 +81,10 @@ std::optional<ShortOrder> shorten(const PipelineOrder& whole, const ParallelOpti
   if (parallel.listed || !parallel.flushes()) return std::nullopt;
   const auto microbatches = static_cast<int>(parallel.microbatches(training));
   const int cycle = cycle_of(parallel);
-  const bool mirrored = parallel.placement == Placement::kBidirectional;
+  // Eight cycles after the pipeline is full, where a cycle has one microbatch from each end at which they enter.
+  const int ends = parallel.placement == Placement::kBidirectional ? 2 : 1;
   const int filling = std::max(1, find_schedule(parallel.schedule).microbatches_per_stage) * parallel.pp;
-  const int few = std::max(filling + (mirrored ? 16 : 8), 7 * cycle);
+  const int few = std::max(filling + 8 * ends, 7 * cycle);
   // Some schedules need more microbatches to reach their steady state.
   for (const int kept : {few, 4 * few}) {
     if (kept == few && cycles == CyclesKept::kMany) continue;
