@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "workload/options/shard_groups.h"
+
 namespace ringwright::workload {
 namespace {
 
@@ -33,12 +35,14 @@ void read_optimizer_instances(ConfigMap& zero, const ParallelContext& context, P
   if (instances == 1) return;
   const std::string path = zero.path_of(kInstances);
   if (options.zero_stage != 1) {
-    return zero.warn(kInstances, "W131", fmt::format("{} has no effect: it divides the ranks of stage 1", path));
+    return sharding_without_effect(zero, kInstances, "it divides the ranks of stage 1");
   }
   if (2 * instances > options.replicas() || options.replicas() % instances != 0) {
     return zero.error(kInstances, "E140",
                       fmt::format("{} = {} does not divide the {} data-parallel ranks into groups of two or more", path,
-                                  instances, options.replicas()));
+                                  instances, options.replicas()),
+                      options.replicas() > 1 ? "write 1, or a divisor that leaves two ranks or more in a group"
+                                             : "write 1");
   }
   if (const std::string_view other = incompatible(context, options); !other.empty()) {
     return zero.error(kInstances, "E140", fmt::format("{} = {} is not supported with {}", path, instances, other),
