@@ -64,6 +64,8 @@ struct Kernel {
   // Of a GEMM, each takes an equal part of k, and the result is carried from step to step.
   std::int64_t serial_steps = 0;
   bool host_reads = false;       // the host waits for its result before it issues the next kernel
+  // On another stream, next to kernels that compute: it costs these the multiprocessors that draw its bytes.
+  bool concurrent = false;
   bool host_paced = false;       // the host issues it after such a wait, with no lead over the device
   KernelIssue issue = KernelIssue::kOperator;
 };

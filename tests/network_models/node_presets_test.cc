@@ -37,6 +37,7 @@ const std::map<std::string, Expected>& expected() {
       {"l40s-pcie", {4, 2, 0, 100, false}},       {"dgx-a100", {8, 8, 300, 200, false}},
       {"dgx-b200", {8, 8, 900, 400, true}},       {"dgx-h100", {8, 8, 450, 400, true}},
       {"dgx1-v100", {8, 4, 150, 50, false}},      {"gb200-nvl72", {72, 72, 900, 3600, true}},
+      {"gb300-nvl72", {72, 72, 900, 7200, true}},
       {"hgx-h200", {8, 8, 450, 400, true}},       {"mi300x-8gpu", {8, 8, 448, 400, false}},
       {"dgx2-v100", {16, 8, 150, 100, false}},    {"hgx-h800", {8, 8, 200, 400, true}},
       {"hgx-h100-x4", {4, 4, 450, 100, false}},   {"consumer-rtx-3080", {1, 1, 0, 0.125, false}},

@@ -77,6 +77,7 @@ class Calibrated final : public ComputeModel {
   [[nodiscard]] Duration duration(const Kernel& kernel) const override {
     if (kernel.share_of > 1) return duration(whole_kernel(kernel)) / kernel.share_of;
     CHECK(kernel.flops <= Flops(0.0) || gpu_.peak_of(kernel.type) > FlopRate(0.0), "check_precision was called");
+    if (kernel.concurrent) return from_seconds(stream_seconds(kernel, gpu_) * gpu_.streaming_share / speed_of(kernel));
     const bool read = kernel.host_reads && pace_.host != HostPace::kReplays;
     const Duration busy =
         from_seconds(kernel_seconds(kernel, gpu_) / speed_of(kernel)) + (read ? pace_.read : Duration(0));

@@ -118,7 +118,7 @@ void add_embedding_sections(LayerSection section, const KernelContext& context, 
 }
 
 void add_head_sections(LayerSection section, const KernelContext& context, KernelMaker& make) {
-  make.keep_precision();
+  if (!make.fused().fp8_logits) make.keep_precision();
   const std::int64_t h = make.shape.hidden;
   const std::int64_t local = make.local_tokens * h;
   if (section == LayerSection::kFinalNorm) return add_norm(make, "final norm", local);

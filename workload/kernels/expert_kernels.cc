@@ -161,8 +161,8 @@ void add_padding(KernelMaker& make, const KernelContext& context, const char* na
 
 // What the experts store for the backward pass lies in buffers of a fixed size; a paged stash copies the tokens in them
 // into pages, and back before the backward pass (Megatron-LM, paged_stash.py, from TEGroupedMLP): the inputs of both
-// GEMMs and the activation's input. The copies have a stream of their own, on which they take memory bandwidth from
-// other kernels; here they take their own time.
+// GEMMs and the activation's input. The copies have a stream of their own: they begin at the end of the layer, and the
+// next layer of experts waits for them.
 void add_stash_copy(KernelMaker& make, const KernelContext& context, const char* name) {
   if (!context.experts.paged_stash) return;
   const ExpertSizes sizes = expert_sizes(context);
@@ -170,7 +170,7 @@ void add_stash_copy(KernelMaker& make, const KernelContext& context, const char*
   const bool again = context.training.recomputes(&RecomputedModules::expert_activation);
   const double inputs = narrow * static_cast<double>(expert_hidden(make.shape) + (again ? 0 : sizes.width));
   const double between = bytes_per_element(context.training.precision) * static_cast<double>(sizes.gated);
-  make.bytes_only(kCopy, name, 2.0 * sizes.rows * (inputs + between), context.training.precision);
+  make.concurrent_copy(name, 2.0 * sizes.rows * (inputs + between));
 }
 
 // A fused grouped MLP writes the activation's narrow values and their transpose in the epilogue of the GEMM, and stores

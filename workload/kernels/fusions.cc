@@ -33,4 +33,9 @@ bool narrow_queries(const KernelMaker& make) {
   return narrow_context(make) && !changed;
 }
 
+bool fuses_residual_gradient(const KernelMaker& make) {
+  return make.fused().residual_norm && make.pointwise == Pointwise::kFused &&
+         make.shape.normalization == Normalization::kRmsNorm;
+}
+
 }  // namespace ringwright::workload

@@ -17,5 +17,7 @@ namespace ringwright::workload {
 // in fp8 if nothing changes them after the GEMM (multi_head_attention.py: fp8_mha without rotary embedding).
 [[nodiscard]] bool narrow_context(const KernelMaker& make);
 [[nodiscard]] bool narrow_queries(const KernelMaker& make);
+// The backward pass of an RMSNorm adds the gradient of the residual stream (training.fused_residual_rmsnorm).
+[[nodiscard]] bool fuses_residual_gradient(const KernelMaker& make);
 
 }  // namespace ringwright::workload

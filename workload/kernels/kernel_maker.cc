@@ -368,6 +368,11 @@ void KernelMaker::bytes_only(KernelFamily family, std::string name, double bytes
   kernels_.push_back({.family = family, .name = std::move(name), .type = type, .bytes = whole(bytes)});
 }
 
+void KernelMaker::concurrent_copy(std::string name, double bytes) {
+  bytes_only(KernelFamily::kCopy, std::move(name), bytes, precision());
+  kernels_.back().concurrent = true;
+}
+
 void KernelMaker::read_by_host(std::string name, double bytes) {
   bytes_only(KernelFamily::kCopy, std::move(name), bytes, DataType::kFp32);
   kernels_.back().host_reads = true;

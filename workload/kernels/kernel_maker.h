@@ -94,6 +94,8 @@ class KernelMaker {
   void add_gradient(const std::string& name, std::int64_t elements);
   void stream(KernelFamily family, std::string name, std::int64_t elements, const Touch& per_element);
   void bytes_only(KernelFamily family, std::string name, double bytes, DataType type);
+  // A copy on a stream of its own, next to kernels that compute.
+  void concurrent_copy(std::string name, double bytes);
   // Copies so many bytes to the host, which waits for them.
   void read_by_host(std::string name, double bytes);
 

@@ -20,9 +20,16 @@ void add_mlp_norm(KernelMaker& make, const std::string& name) {
   add_norm(make, name, make.local_tokens * make.shape.hidden);
 }
 
+// Norms that are modules of their own add it themselves with fused_residual_rmsnorm (Megatron-Core,
+// TEFusedResidualRMSNorm); others are part of the linear layer that follows.
+enum class NormModule { kSeparate, kOfLinear };
+
 // Then the gradient of the residual branch is added.
-void add_block_norm_backward(KernelMaker& make, const std::string& name) {
+void add_block_norm_backward(KernelMaker& make, const std::string& name, NormModule module) {
   const std::int64_t elements = make.local_tokens * make.shape.hidden;
+  if (module == NormModule::kSeparate && fuses_residual_gradient(make)) {
+    return make.stream(kNorm, name + " and residual backward", elements, {.values = 4});
+  }
   add_norm_backward(make, name, elements);
   add_residual_gradient(make, elements);
 }
@@ -167,7 +174,8 @@ void add_section(LayerSection section, const KernelContext& context, KernelMaker
   }
   if (section == LayerSection::kAttentionNormBackward) {
     add_latent_down_backward(make);
-    return add_block_norm_backward(make, "attention norm");
+    return add_block_norm_backward(make, "attention norm",
+                                   make.shape.latent ? NormModule::kSeparate : NormModule::kOfLinear);
   }
   if (section == LayerSection::kMlpNorm) return add_mlp_norm(make, "mlp norm");
   if (section == LayerSection::kMlp) return add_mlp(make);
@@ -193,7 +201,10 @@ void add_section(LayerSection section, const KernelContext& context, KernelMaker
   }
   if (section == LayerSection::kMlpUpWgrad)
     return make.wgrads("mlp up wgrad", h, {make.ffn, make.gated_ffn - make.ffn});
-  if (section == LayerSection::kMlpNormBackward) return add_block_norm_backward(make, "mlp norm");
+  if (section == LayerSection::kMlpNormBackward) {
+    return add_block_norm_backward(make, "mlp norm",
+                                   make.shape.experts ? NormModule::kSeparate : NormModule::kOfLinear);
+  }
   if (is_of_predictor(section)) return add_predictor_sections(section, make);
   add_head_sections(section, context, make);
 }

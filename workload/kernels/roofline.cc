@@ -60,6 +60,7 @@ class Roofline final : public ComputeModel {
   }
   [[nodiscard]] Duration duration(const Kernel& kernel) const override {
     if (kernel.share_of > 1) return duration(whole_kernel(kernel)) / kernel.share_of;
+    if (kernel.concurrent) return transfer_time(kernel.bytes, drawn_by_all());
     Duration busy = transfer_time(kernel.bytes, gpu_.memory_bandwidth * efficiencies_.memory);
     if (kernel.serial_steps > 0) return gpu_.kernel_launch + std::max(busy, serial_time(kernel));
     if (kernel.flops > Flops(0.0)) {
@@ -73,6 +74,10 @@ class Roofline final : public ComputeModel {
   }
 
  private:
+  // The rate at which all multiprocessors could draw from memory, if it were fast enough.
+  [[nodiscard]] Bandwidth drawn_by_all() const {
+    return gpu_.memory_bandwidth * (efficiencies_.memory / gpu_.streaming_share);
+  }
   [[nodiscard]] double efficiency(const Kernel& kernel) const {
     if (kernel.family == KernelFamily::kAttentionForward) return efficiencies_.attention_forward;
     if (kernel.family == KernelFamily::kAttentionBackward) return efficiencies_.attention_backward;

@@ -58,6 +58,16 @@ FusedKernels read_fused_kernels(ConfigMap& training, NarrowTypes narrow) {
                                                  "Apex fused_dense), with fp8 by the kernel that casts the gradient; "
                                                  "without: by kernels of their own",
                                           .fallback = false});
+  const bool logits = training.boolean({.name = "fp8_output_proj",
+                                        .doc = "the GEMMs of the output layer are computed in the type of fp8_recipe "
+                                               "(Megatron-LM: mxfp8 only)",
+                                        .fallback = false});
+  fused.residual_norm =
+      training.boolean({.name = "fused_residual_rmsnorm",
+                        .doc = "the backward pass of RMSNorm adds the gradient of the residual stream; without: a "
+                               "kernel of its own does (Transformer Engine)",
+                        .fallback = false});
+  fused.fp8_logits = needs_narrow(training, "fp8_output_proj", logits, narrow);
   fused.mlp = needs_narrow(training, "use_transformer_engine_op_fuser", grouped, narrow);
   fused.grouped_mlp = fused.mlp && fused.grouped_gemm;
   fused.fp8_attention = needs_narrow(training, "fp8_dot_product_attention", attention, narrow);

@@ -16,6 +16,8 @@ struct FusedKernels {
   bool gemm_gelu = false;     // gemm_gelu_fusion
   bool bias_gradient = false; // gemm_bias_gradient_fusion
   bool fp8_activation_input = false;  // activation_func_fp8_input_store
+  bool fp8_logits = false;            // fp8_output_proj
+  bool residual_norm = false;         // fused_residual_rmsnorm
 
   friend bool operator==(const FusedKernels&, const FusedKernels&) = default;
 };

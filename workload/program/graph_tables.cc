@@ -10,7 +10,7 @@ namespace {
 bool same_launch(const Kernel& a, const Kernel& b) {
   const auto sizes = [](const Kernel& k) {
     return std::tie(k.family, k.type, k.m, k.n, k.k, k.batch, k.role, k.mask, k.flops, k.bytes, k.name, k.share_of,
-                    k.serial_steps, k.host_paced, k.issue);
+                    k.serial_steps, k.concurrent, k.host_paced, k.issue);
   };
   return sizes(a) == sizes(b);
 }

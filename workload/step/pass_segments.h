@@ -14,13 +14,16 @@
 
 namespace ringwright::workload {
 
+// Before and after the results of a combined pass are sent.
+enum class PairPart { kResults, kRest };
+
 // Passes that were written before, by everything that determines their timeline: stages with equal layers use equal
 // segments. Empty for a pass without a segment.
 struct WrittenPasses {
   using Layers = std::tuple<std::vector<PointKind>, bool>;  // the chunk's points, and whether it has the head
   std::map<std::tuple<Layers, Pass, ProgramWriter::CallShape>, std::optional<std::uint32_t>> segments;
   // Of combined passes: layers of the forward pass, of the backward pass.
-  std::map<std::tuple<Layers, Layers, ProgramWriter::CallShape>, std::optional<std::uint32_t>> pairs;
+  std::map<std::tuple<Layers, Layers, PairPart, ProgramWriter::CallShape>, std::optional<std::uint32_t>> pairs;
 };
 
 // Of one stage.
@@ -43,10 +46,11 @@ class PassSegments {
 
   // The same for a forward and a backward pass in turns.
   template <class Write>
-  void write_pair(ProgramWriter& writer, const ModelChunk& forward, const ModelChunk& backward, Write&& write) {
+  void write_pair(ProgramWriter& writer, const ModelChunk& forward, const ModelChunk& backward, PairPart part,
+                  Write&& write) {
     if (passes_ == Passes::kWrittenOut) return write();
     const std::tuple key(WrittenPasses::Layers(forward.points, forward.head),
-                         WrittenPasses::Layers(backward.points, backward.head), writer.call_shape());
+                         WrittenPasses::Layers(backward.points, backward.head), part, writer.call_shape());
     const auto known = written_.pairs.find(key);
     if (known != written_.pairs.end()) return known->second ? writer.call(*known->second) : write();
     writer.begin_segment();

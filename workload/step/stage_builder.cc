@@ -57,9 +57,8 @@ void StageBuilder::block(ProgramWriter& writer, std::size_t first, std::size_t l
     recompute_ahead(writer, stage_.slots[i]);
     pipeline_.receive(writer, points_.tensor(), stage_.slots[i]);
   }
-  const bool in_turns = combines(first, last);
-  if (in_turns) combined(writer, stage_.slots[first], last);
-  for (std::size_t i = first; i <= last && !in_turns; ++i) {
+  if (combines(first, last)) return combined(writer, stage_.slots[first], last);
+  for (std::size_t i = first; i <= last; ++i) {
     if (stage_.slots[i].pass == Pass::kForward) {
       forward(writer, stage_.slots[i]);
     } else {
@@ -79,14 +78,16 @@ void StageBuilder::combined(ProgramWriter& writer, const Slot& forward, std::siz
   writer.name_work(stage_.labels.of(slot), "forward and backward");
   const ModelChunk& ahead = part_of(forward.chunk);
   const ModelChunk& behind = part_of(slot.chunk);
-  const auto write = [&] {
-    CombinedPass({.points = points_, .replicas = replicas_, .activations = activations_},
-                 {.layers = ahead, .chunk = forward.chunk}, {.layers = behind, .chunk = slot.chunk}, turn)
-        .write(writer);
-  };
+  CombinedPass pass({.points = points_, .replicas = replicas_, .activations = activations_},
+                    {.layers = ahead, .chunk = forward.chunk}, {.layers = behind, .chunk = slot.chunk}, turn);
+  const auto results = [&] { pass.write_results(writer); };
+  const auto rest = [&] { pass.write_rest(writer); };
   const bool identical = replicas_.leaves_forward_alone(forward.chunk) && replicas_.leaves_backward_alone(turn) &&
                          !host_.moves_activations();
-  identical ? segments_.write_pair(writer, ahead, behind, write) : write();
+  identical ? segments_.write_pair(writer, ahead, behind, PairPart::kResults, results) : results();
+  pipeline_.send(writer, forward);
+  pipeline_.send(writer, slot);
+  identical ? segments_.write_pair(writer, ahead, behind, PairPart::kRest, rest) : rest();
 }
 
 void StageBuilder::begin(ProgramWriter& writer) {

@@ -48,6 +48,13 @@ TEST(Calibrated, EveryKernelAndEveryCallCostsTheHostTheTimeToIssueIt) {
   EXPECT_EQ(machine.model->call_issue_time(), 5_us);
 }
 
+TEST(Calibrated, AConcurrentCopyCostsTheMultiprocessorsThatItNeeds) {
+  const Machine machine(kStream, "{model: calibrated, step_speed: 80%}");
+  Work work = small_copies(1);
+  work.kernels.front().concurrent = true;
+  EXPECT_EQ(duration(*machine.model, work), Duration(1'000'000 / 2 * 10 / 8));
+}
+
 TEST(Calibrated, CudaGraphsReplayWithoutTheHost) {
   const Machine machine(kStream, "{model: calibrated, host_issue: 5us, cuda_graphs: true}");
   EXPECT_EQ(issue_time(*machine.model, small_copies(10)), 0_us);

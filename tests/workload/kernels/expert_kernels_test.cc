@@ -190,6 +190,13 @@ TEST(ExpertKernels, APagedStashCopiesWhatTheExpertsStore) {
   EXPECT_EQ(bytes_of(LayerSection::kExperts, context_of("qwen3-30b-a3b", "ep: 8", 8), "stash"), 0.0);
 }
 
+TEST(ExpertKernels, AStashIsCopiedWhileOtherKernelsRun) {
+  const KernelContext context = context_of("qwen3-30b-a3b", "ep: 8, moe_paged_stash: true", 8);
+  EXPECT_TRUE(find(LayerSection::kExperts, context, "experts to stash").concurrent);
+  EXPECT_TRUE(find(LayerSection::kExpertsBackward, context, "experts from stash").concurrent);
+  EXPECT_FALSE(find(LayerSection::kExperts, context, "experts up").concurrent);
+}
+
 // Tokens and results of the experts are read and written in bf16 by a copy each, forward and backward.
 TEST(ExpertKernels, TokensOfNarrowGemmsArePaddedUnlessTheirDispatchDoes) {
   KernelContext context = context_of("qwen3-30b-a3b", "ep: 8", 8);

@@ -132,6 +132,37 @@ TEST(Fusions, UnfusedAttentionKeepsItsCasts) {
             names(LayerSection::kAttention, context_of(unfused)));
 }
 
+// Without: two tensors of the hidden state are read and one is written by a kernel of its own. A norm before attention
+// is part of the linear layer, except with latent attention.
+TEST(Fusions, TheBackwardPassOfARmsnormAddsTheGradientOfTheResidualStream) {
+  const auto all = [](const std::string& model, const char* training) {
+    const KernelContext context = context_of(training, model);
+    std::vector<std::string> found = names(LayerSection::kAttentionNormBackward, context);
+    for (std::string& name : names(LayerSection::kMlpNormBackward, context)) found.push_back(std::move(name));
+    return found;
+  };
+  const char* const fused = ", fused_residual_rmsnorm: true";
+  const std::string latent = "preset: deepseek-v3";
+  EXPECT_THAT(all(latent, fused),
+              testing::IsSupersetOf({"attention norm and residual backward", "mlp norm and residual backward"}));
+  EXPECT_THAT(all(latent, fused), testing::Not(testing::Contains("residual gradient")));
+  EXPECT_THAT(all("preset: qwen3-30b-a3b", fused),
+              testing::IsSupersetOf({"attention norm backward", "residual gradient",
+                                     "mlp norm and residual backward"}));
+  EXPECT_EQ(all("preset: llama3-8b", fused), all("preset: llama3-8b", ""));
+  EXPECT_EQ(all("preset: bert-large", fused), all("preset: bert-large", ""));
+}
+
+TEST(Fusions, TheOutputLayerIsComputedInFp8WithFp8OutputProj) {
+  const auto type = [](const char* more) {
+    const KernelContext context = context_of(std::string(", fp8_recipe: mxfp8") + more, "preset: llama3-8b");
+    const std::vector<Kernel> kernels = kernels_of(LayerSection::kLogits, context);
+    return kernels.back().type;
+  };
+  EXPECT_EQ(type(""), DataType::kBf16);
+  EXPECT_EQ(type(", fp8_output_proj: true"), DataType::kFp8);
+}
+
 TEST(Fusions, Fp8AttentionNeedsFp8Gemms) {
   const JobText job(
       "model: {preset: bert-large}\ntraining: {global_batch: 2, fp8_multi_head_attention: true}\nparallel: {}\n", 1);

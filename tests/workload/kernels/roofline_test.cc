@@ -39,6 +39,15 @@ Kernel product(std::int64_t m, std::int64_t n, std::int64_t k) {
           .bytes = Bytes(2 * (m * k + k * n + m * n))};
 }
 
+// 1 MB at 1000 GB/s with half of the multiprocessors: those are lost to the kernels next to it for 1 us.
+TEST(Roofline, AConcurrentCopyCostsTheMultiprocessorsThatItNeeds) {
+  const Machine machine("{memory_efficiency: 1}");
+  Kernel copy{.family = KernelFamily::kCopy, .name = "copy", .bytes = Bytes(1'000'000)};
+  EXPECT_EQ(machine.model->duration(copy), 1_us + machine.model->launch_overhead(copy));
+  copy.concurrent = true;
+  EXPECT_EQ(machine.model->duration(copy), Duration(500'000));
+}
+
 TEST(Roofline, AGemmThatFillsAllMultiprocessorsRunsAtTheGivenShareOfPeak) {
   const Machine machine("{gemm_efficiency: 0.5}");
   // 2560 x 1280 is 100 tiles of 256 x 128: one full wave. 2 * 2560 * 1280 * 10000 FLOP at 50 TFLOP/s = 1310.72 us.

@@ -1,5 +1,7 @@
 #include "workload/parallel/expert.h"
 
+#include <set>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -152,6 +154,39 @@ TEST(ExpertParallel, BlocksOfDualPipeOverlapTheirExchanges) {
     EXPECT_EQ(check_task_graph(turns.graph), "") << schedule;
     EXPECT_TRUE(FreePlayer(turns.graph, {}).play().has_value()) << schedule;
   }
+}
+
+// Kernels of the computations that follow a message of this name at once.
+std::set<std::string> kernels_after(const StepPlan& plan, const std::string& message) {
+  std::set<std::string> found;
+  for (const Program& program : plan.graph.programs) {
+    for (std::size_t i = 1; i < program.tasks.size(); ++i) {
+      const Task& task = program.tasks[i];
+      if (task.kind != TaskKind::kCompute || plan.graph.labels[program.tasks[i - 1].label] != message) continue;
+      for (const std::string& name : kernel_names(plan.graph, task)) found.insert(name);
+    }
+  }
+  return found;
+}
+
+// Megatron-LM, model_chunk_schedule_plan.py: backward_dw of the first layer's attention and the head come after both
+// messages. The last message of a pair is that of the gradient, if the stage sends one.
+TEST(ExpertParallel, ResultsOfAPairAreSentBeforeWeightGradientsOfAttentionAndTheHead) {
+  const auto after_gradient = [](const std::string& more) {
+    std::string text = kExpertModel;
+    text.replace(text.find("num_layers: 2"), 13, "num_layers: 4");
+    text.erase(text.find('%'), 1);
+    const JobText job(text + "training: {global_batch: 16}\nparallel: {pp: 2, ep: 2, schedule: interleaved-1f1b, " +
+                          "virtual_stages: 2, overlap_moe_expert_parallel_comm: true" + more + "}\n",
+                      4);
+    EXPECT_THAT(job.problems(), IsEmpty());
+    return kernels_after(job.plan(), "pp send gradient");
+  };
+  EXPECT_THAT(after_gradient(", delay_wgrad_compute: true"),
+              testing::IsSupersetOf({"attention projection wgrad", "qkv wgrad", "logits"}));
+  const std::set<std::string> at_once = after_gradient("");
+  EXPECT_THAT(at_once, Contains("logits"));
+  EXPECT_THAT(at_once, Not(Contains("qkv wgrad")));
 }
 
 TEST(ExpertParallel, AnExchangeCannotOverlapASecondMicrobatchWithoutAlternatingPasses) {

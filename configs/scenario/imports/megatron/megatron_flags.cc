@@ -130,6 +130,8 @@ constexpr std::array kFlags{
     FlagEntry{"fp4-param-gather", kOn, "training.fp8_param_gather"},
     FlagEntry{"fp8-dot-product-attention", kOn, "training.fp8_dot_product_attention"},
     FlagEntry{"fp8-multi-head-attention", kOn, "training.fp8_multi_head_attention"},
+    FlagEntry{"fp8-output-proj", kOn, "training.fp8_output_proj"},
+    FlagEntry{"fused-residual-rmsnorm", kOn, "training.fused_residual_rmsnorm"},
     FlagEntry{"activation-func-fp8-input-store", kOn, "training.activation_func_fp8_input_store"},
     FlagEntry{"disable-parameter-transpose-cache", kOn, "training.disable_parameter_transpose_cache"},
     FlagEntry{"sequence-parallel", kRule, "parallel.sequence_parallel"},
