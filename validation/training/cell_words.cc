@@ -12,6 +12,11 @@ struct NumberAt {
   std::size_t end = 0;
 };
 
+std::string_view without_blanks(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  return text;
+}
+
 // The next number that is not inside a word such as "mt43244" or "v4".
 std::optional<NumberAt> next_number(std::string_view text, std::size_t from) {
   for (std::size_t at = from; at < text.size(); ++at) {
@@ -34,6 +39,15 @@ std::optional<double> number_after(const WordRule& rule, std::string_view text) 
   return number ? std::optional(number->value) : std::nullopt;
 }
 
+// The text after the first of the rule's words, which fits, up to a semicolon. "none" states nothing.
+std::optional<std::string> text_after(const WordRule& rule, std::string_view text) {
+  const std::string word = plain_words(rule.words.front());
+  text.remove_prefix(plain_words(text).find(word) + word.size());
+  const std::string_view value = without_blanks(text.substr(0, text.find(';')));
+  if (value.empty() || plain_words(value) == "none") return std::nullopt;
+  return std::string(value);
+}
+
 // More than this is no count of ranks or layers.
 constexpr double kMostOfCount = 1e6;
 
@@ -50,11 +64,6 @@ std::string_view cards_part(const CardsRule* rule, std::string_view text) {
   if (at == std::string_view::npos) return text;
   text.remove_prefix(at + word.size());
   return text.substr(0, text.find(','));
-}
-
-std::string_view without_blanks(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-  return text;
 }
 
 // As a word of its own: "moe" is not in "moe_act".
@@ -128,6 +137,8 @@ std::vector<Setting> read_recipe(const Vocabulary& vocabulary, std::string_view 
     set.insert(set.end(), rule.set.begin(), rule.set.end());
     const auto number = rule.number.empty() ? std::nullopt : count_after(rule, text);
     if (number) set.push_back({.path = rule.number, .value = std::to_string(*number)});
+    const auto words = rule.text.empty() ? std::nullopt : text_after(rule, text);
+    if (words) set.push_back({.path = rule.text, .value = yaml_quoted(*words)});
   }
   return set;
 }

@@ -262,7 +262,9 @@ void ScenarioMaker::pipeline() {
 // software, or the ends get what the middle leaves.
 void ScenarioMaker::spread_layers(std::int64_t parts) {
   const std::int64_t layers = *row_.layers;
-  if (layers % parts == 0) return;
+  constexpr std::string_view kLayout = "parallel.pipeline_model_parallel_layout";
+  const std::vector<Setting> recipe = read_recipe(words_, row_.recipe);
+  if (layers % parts == 0 || std::ranges::find(recipe, kLayout, &Setting::path) != recipe.end()) return;
   if ((layers + 2) % parts == 0) {
     yaml_.set("parallel.stage_layers", "trim-ends");
     assume("one layer less on the first and the last chunk");

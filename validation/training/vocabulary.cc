@@ -88,6 +88,9 @@ RecipeRule read_recipe_rule(ConfigMap& map) {
   rule.set = read_settings(map, "set", kSetDoc);
   rule.number = map.text(
       {.name = "number", .doc = "key of a scenario that the number after the words sets", .fallback = std::string()});
+  rule.text = map.text({.name = "text",
+                        .doc = "key of a scenario that the text after the words, up to a semicolon, sets",
+                        .fallback = std::string()});
   return rule;
 }
 

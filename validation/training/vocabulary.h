@@ -42,6 +42,7 @@ struct OverlapRule : SettingsRule {
 
 struct RecipeRule : SettingsRule {
   std::string number;  // the key of a scenario that the number after the words sets; empty: none
+  std::string text;    // the same of the text after the words, up to a semicolon
 };
 
 struct ScheduleRule : WordRule {
