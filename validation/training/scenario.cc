@@ -74,6 +74,7 @@ class ScenarioMaker {
   void spread_experts();
   void pipeline();
   void spread_layers(std::int64_t parts);
+  [[nodiscard]] std::optional<std::string> stated_layout() const;
   void sharding();
   void gradients();
   void fsdp();
@@ -258,13 +259,18 @@ void ScenarioMaker::pipeline() {
   spread_layers(pp_ * chunks);
 }
 
+// Of the recipe.
+std::optional<std::string> ScenarioMaker::stated_layout() const {
+  const std::vector<Setting> recipe = read_recipe(words_, row_.recipe);
+  const auto found = std::ranges::find(recipe, "parallel.pipeline_model_parallel_layout", &Setting::path);
+  return found == recipe.end() ? std::nullopt : std::optional(found->value);
+}
+
 // Even where possible; else one layer less at both ends, which hold embedding and logits; else as in the source's
 // software, or the ends get what the middle leaves.
 void ScenarioMaker::spread_layers(std::int64_t parts) {
   const std::int64_t layers = *row_.layers;
-  constexpr std::string_view kLayout = "parallel.pipeline_model_parallel_layout";
-  const std::vector<Setting> recipe = read_recipe(words_, row_.recipe);
-  if (layers % parts == 0 || std::ranges::find(recipe, kLayout, &Setting::path) != recipe.end()) return;
+  if (layers % parts == 0 || stated_layout()) return;
   if ((layers + 2) % parts == 0) {
     yaml_.set("parallel.stage_layers", "trim-ends");
     assume("one layer less on the first and the last chunk");
@@ -345,6 +351,11 @@ void ScenarioMaker::tensor_overlap(std::optional<bool> said) {
 void ScenarioMaker::training() {
   set_all(overlap_.set);
   set_all(read_recipe(words_, row_.recipe));
+  const auto layout = stated_layout();
+  if (layout && row_.experts && layout->find('m') == std::string::npos) {
+    set("model.mtp_num_layers", std::int64_t{0});
+    assume("no multi-token prediction: the layout of the pipeline has no layer for it");
+  }
   set_all(read_precision(words_, row_.precision, row_.framework));
   const std::int64_t parts = pp_ * std::max<std::int64_t>(1, row_.virtual_stages.value_or(1));
   if (source_ == nullptr || source_->recompute.empty()) {

@@ -65,6 +65,8 @@ TEST(TrainingPipelines, HaveTheLayoutThatTheRecipeStates) {
   EXPECT_THAT(yaml("te_op_fuser=1; pipeline_layout=Et*4|(t*4|)*14tmL; mtp_num_layers=1"), HasSubstr(given));
   EXPECT_THAT(yaml("pp_layout= Et*4|(t*4|)*14tmL"), HasSubstr(given));
   EXPECT_THAT(yaml("pipeline_layout=Et*4|(t*4|)*14tmL"), Not(HasSubstr("layers_per_part")));
+  EXPECT_THAT(yaml("pipeline_layout=Et*4|(t*4|)*14tmL"), Not(HasSubstr("mtp_num_layers")));
+  EXPECT_THAT(yaml("pipeline_layout=Et*4|(t*4|)*14tL"), HasSubstr("mtp_num_layers: 0"));
   for (const char* const none : {"pipeline_layout=none", "pipeline_layout=; te_op_fuser=1", ""}) {
     EXPECT_THAT(yaml(none), HasSubstr("layers_per_part")) << none;
   }
