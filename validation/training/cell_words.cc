@@ -84,14 +84,21 @@ std::optional<CardWords> read_cards(const Vocabulary& vocabulary, std::string_vi
   const std::string all = plain_words(words);
   const std::string_view text = cards_part(rule, all);
   std::optional<int> count;
+  int ports = 1;
   std::size_t at = 0;
   while (const auto number = next_number(text, at)) {
     const std::string_view rest = without_blanks(text.substr(number->end));
+    const bool listed = text.substr(at, number->end - at).find_first_of(",;+") != std::string_view::npos;
     at = number->end;
     if (number->value > kMostOfCount) continue;
-    if (rest.starts_with('x')) count = static_cast<int>(number->value);
+    if (rest.starts_with('x') && count && !listed) {
+      ports = static_cast<int>(number->value);
+    } else if (rest.starts_with('x')) {
+      count = static_cast<int>(number->value);
+      ports = 1;
+    }
     if (!rest.starts_with('g')) continue;
-    if (count) return CardWords{.count = *count, .gbps = number->value};
+    if (count) return CardWords{.count = *count, .gbps = number->value * ports};
     if (rule == nullptr || rule->sum_gbps <= 0.0) return std::nullopt;
     return CardWords{
         .count = static_cast<int>(number->value / rule->sum_gbps), .gbps = rule->sum_gbps, .divided = true};

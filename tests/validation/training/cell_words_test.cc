@@ -45,6 +45,9 @@ TEST(CellWords, FindsTheCardsOfANode) {
        {NicCase{"8x200Gbps HDR IB per node (Selene)", 8, 200.0}, NicCase{"8x400G CX7 per node (DGX H100)", 8, 400.0},
         NicCase{"4 x 200 Gb/s Slingshot per node; NCCL on TCP sockets", 4, 200.0},
         NicCase{"4x ConnectX-8 IB XDR 800 Gb/s", 4, 800.0},
+        NicCase{"4x ConnectX-8 SuperNIC 4x200 Gb/s RoCE (800 Gb/s per GPU)", 4, 800.0},
+        NicCase{"8x BlueField-3 B3240 2x 400 Gb/s", 8, 800.0},
+        NicCase{"2x ConnectX-6 and, for computation, 8x ConnectX-7 400 Gb/s", 8, 400.0},
         NicCase{"Storage: 2x ConnectX-7 IB NDR 400Gb/s, Compute: 8x ConnectX-7 IB NDR 400Gb/s, "
                 "Management: 100Gb/s Ethernet NIC",
                 8, 400.0},
