@@ -15,7 +15,7 @@ struct CardWords {
   double gbps = 0.0;     // of one card
   bool divided = false;  // only the sum of a host was given
 };
-// COUNTxRATE with words between them: "8x200Gbps", "4 x ConnectX-7 400 Gb/s"; COUNTxPORTSxRATE: "4x ConnectX-8 4x200 Gb/s"
+// COUNTxRATE with words between them: "8x200Gbps", "4 x ConnectX-7 400 Gb/s". With ports, "4x ConnectX-8 4x200 Gb/s"
 // are four cards of 800 Gb/s. Empty where there is no count or rate.
 [[nodiscard]] std::optional<CardWords> read_cards(const Vocabulary& vocabulary, std::string_view text);
 
