@@ -33,7 +33,7 @@ constexpr Guard kGuards[] = {
     {"a100-sxm4-80gb", "copy", 0.06, 0.25},
     {"b200-sxm-192gb", "gemm bf16", 0.072, 0.34},
     {"b200-sxm-192gb", "grouped gemm bf16", 0.085, 0.29},
-    {"b200-sxm-192gb", "attention forward", 0.10, 0.35},
+    {"b200-sxm-192gb", "attention forward", 0.09, 0.47},  // p95: 131072 tokens, heads of 192, an older cuDNN
     {"b200-sxm-192gb", "attention backward", 0.06, 0.15},
     {"b300-sxm-288gb", "gemm bf16", 0.03, 0.40},  // p95: a scan's best
     {"b300-sxm-288gb", "gemm fp8", 0.03, 0.12},
