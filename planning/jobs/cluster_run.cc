@@ -119,7 +119,6 @@ class ClusterPlayer {
     if (inputs_.policy.resizes()) {
       resize(now);
     } else {
-      if (inputs_.policy.preempts()) preempt(now);
       start_waiting(now);
     }
     if (inputs_.settings.migrate) {
@@ -128,29 +127,64 @@ class ClusterPlayer {
     }
   }
 
-  // A size that finds no place, and larger ones, are not tried again at this moment. A job of more hosts than a unit
-  // has takes them from any units, so that it may find a place where a smaller one, which needs one unit, does not.
+  // A size that finds no place, and larger ones, are not tried again at this moment; so are parts of a GPU. A job of
+  // more hosts than a unit has takes them from any units, so that it may find a place where a smaller one, which needs
+  // one unit, does not. Later jobs have fewer jobs after them that they might stop.
+  struct Limits {
+    int strict = std::numeric_limits<int>::max();
+    int wide = strict;
+    int relaxed = strict;
+    std::array<int, 2> share{strict, strict};  // of guaranteed jobs, and opportunistic ones
+  };
+  [[nodiscard]] int& limit_of(const ClusterJob& own, Search search, Limits& limits) const {
+    if (own.share < kWholeGpu) return limits.share[own.opportunistic ? 1 : 0];
+    if (search == Search::kRelaxed) return limits.relaxed;
+    return inputs_.speed.best_locality(own.gpus) == Locality::kFabric ? limits.wide : limits.strict;
+  }
+  // No job finds a place any more.
+  [[nodiscard]] bool is_full(const Limits& limits) const {
+    return jobs_.pool().free() == 0 && std::min({limits.strict, limits.wide, limits.relaxed}) <= 1 && !has_parts_;
+  }
+
   void start_waiting(double now) {
-    int strict_limit = std::numeric_limits<int>::max();
-    int wide_limit = strict_limit;
-    int relaxed_limit = strict_limit;
+    Limits limits;
+    if (inputs_.policy.preempts() && !waiting_.empty()) find_running();
     for (auto at = waiting_.begin(); at != waiting_.end();) {
       const std::size_t job = std::get<2>(*at);
       const ClusterJob& own = inputs_.jobs[job];
-      const bool relaxed = relaxes() && now >= relaxed_at(job);
-      const bool wide = inputs_.speed.best_locality(own.gpus) == Locality::kFabric;
-      int& limit = relaxed ? relaxed_limit : wide ? wide_limit : strict_limit;
-      const Search search = relaxed ? Search::kRelaxed : Search::kStrict;
-      if ((own.gpus < limit || jobs_.just_stopped(job, now)) && jobs_.start(job, own.gpus, search, now)) {
+      const Search search = relaxes() && now >= relaxed_at(job) ? Search::kRelaxed : Search::kStrict;
+      int& limit = limit_of(own, search, limits);
+      const int size = own.share < kWholeGpu ? own.share : own.gpus;
+      if ((size < limit || jobs_.just_stopped(job, now)) && start_or_make_room(*at, own.gpus, search, now)) {
         at = waiting_.erase(at);
         continue;
       }
-      // Parts of GPUs may fit where whole ones do not.
-      if (own.share == kWholeGpu) limit = std::min(limit, own.gpus);
-      if (!inputs_.settings.backfill) return;
-      if (limit <= 1 && jobs_.pool().free() == 0 && own.share == kWholeGpu && !has_parts_) return;
+      limit = std::min(limit, size);
+      if (!inputs_.settings.backfill || is_full(limits)) return;
       ++at;
     }
+  }
+
+  // Running jobs that a waiting one may stop, in the order of the policy.
+  void find_running() {
+    stoppable_.clear();
+    for (const std::size_t job : jobs_.running()) stoppable_.push_back(entry(job));
+    std::ranges::sort(stoppable_);
+  }
+  // Jobs that come after a waiting one stop if it finds no place otherwise.
+  bool start_or_make_room(const Waiting& one, int gpus, Search search, double now) {
+    const std::size_t job = std::get<2>(one);
+    if (jobs_.start(job, gpus, search, now)) return true;
+    if (!inputs_.policy.preempts()) return false;
+    std::vector<std::size_t> later;
+    for (auto at = std::ranges::upper_bound(stoppable_, one); at != stoppable_.end(); ++at) {
+      later.push_back(std::get<2>(*at));
+    }
+    const std::vector<std::size_t> stopped = jobs_.in_the_way(job, gpus, search, later);
+    if (stopped.empty()) return false;
+    for (const std::size_t other : stopped) stop(other, now);
+    std::erase_if(stoppable_, [&](const Waiting& running) { return !jobs_.state(std::get<2>(running)).grant; });
+    return jobs_.start(job, gpus, search, now);
   }
 
   // Jobs that wait, which are in order, and jobs that run.
@@ -163,21 +197,6 @@ class ClusterPlayer {
     return order;
   }
 
-  // Stops running jobs that do not belong to the first ones that the cluster holds.
-  void preempt(double now) {
-    if (waiting_.empty()) return;
-    const std::vector<Waiting> order = all_in_order();
-    std::int64_t left = std::int64_t{inputs_.shape.gpus()} * kWholeGpu;
-    for (const Waiting& one : order) {
-      const std::size_t job = std::get<2>(one);
-      const std::int64_t needs = std::int64_t{inputs_.jobs[job].gpus} * inputs_.jobs[job].share;
-      if (needs <= left) {
-        left -= needs;
-      } else if (jobs_.state(job).grant) {
-        stop(job, now);
-      }
-    }
-  }
   void stop(std::size_t job, double now) {
     jobs_.stop(job, now);
     wait_again(job);
@@ -210,26 +229,26 @@ class ClusterPlayer {
       order[i] = entry(job);
       waiting_.insert(order[i]);
     }
+    find_running();
     for (std::size_t i = 0; i < order.size(); ++i) {
       const std::size_t job = std::get<2>(order[i]);
       if (sizes[i] == 0 || jobs_.state(job).grant) continue;
       const int gpus = placeable(*views[i].job, sizes[i]);
-      if (gpus == 0 || !jobs_.start(job, gpus, Search::kRelaxed, now)) continue;
+      if (!start_or_make_room(order[i], gpus, Search::kRelaxed, now)) continue;
       waiting_.erase(order[i]);
       if (views[i].gpus > 0 && views[i].gpus != gpus) ++jobs_.totals().resizes;
     }
   }
   // Parts of GPUs lie on more GPUs than the policy counts, where jobs that share have ended since: what is left goes to
-  // the jobs that come first, if it suffices for their least.
+  // the jobs that come first. Where it is less than the least of one, parts of later jobs make room for that.
   [[nodiscard]] int placeable(const ClusterJob& job, int gpus) const {
-    if (job.share < kWholeGpu) return gpus;
-    const int free = std::min(gpus, jobs_.pool().free());
-    return free < job.least ? 0 : free;
+    return job.share < kWholeGpu ? gpus : std::max(std::min(gpus, jobs_.pool().free()), job.least);
   }
 
   const ClusterInputs& inputs_;
   RunningJobs jobs_;
   std::set<Waiting> waiting_;
+  std::vector<Waiting> stoppable_;
   std::set<std::pair<double, std::size_t>> relaxations_;
   std::size_t arrived_ = 0;
   double first_submit_ = inputs_.jobs.empty() ? 0.0 : inputs_.jobs.front().submit;

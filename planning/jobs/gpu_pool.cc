@@ -1,6 +1,7 @@
 #include "planning/jobs/gpu_pool.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace ringwright::planning {
@@ -10,10 +11,12 @@ GpuPool::GpuPool(const ClusterShape& shape)
       free_(shape.gpus()),
       free_of_host_(static_cast<std::size_t>(shape.hosts), shape.gpus_per_host),
       hosts_with_(static_cast<std::size_t>(shape.gpus_per_host) + 1),
-      whole_of_unit_(static_cast<std::size_t>(shape.units())) {
+      whole_of_unit_(static_cast<std::size_t>(shape.units())),
+      free_of_unit_(static_cast<std::size_t>(shape.units())) {
   for (int host = 0; host < shape.hosts; ++host) {
     hosts_with_.back().insert(host);
     whole_of_unit_[static_cast<std::size_t>(unit_of(host))].insert(host);
+    free_of_unit_[static_cast<std::size_t>(unit_of(host))] += shape.gpus_per_host;
   }
 }
 
@@ -22,6 +25,7 @@ void GpuPool::change(int host, int by) {
   hosts_with_[static_cast<std::size_t>(free)].erase(host);
   free += by;
   free_ += by;
+  free_of_unit_[static_cast<std::size_t>(unit_of(host))] += by;
   hosts_with_[static_cast<std::size_t>(free)].insert(host);
   std::set<int>& whole = whole_of_unit_[static_cast<std::size_t>(unit_of(host))];
   if (free == shape_.gpus_per_host) {
@@ -31,7 +35,8 @@ void GpuPool::change(int host, int by) {
   }
 }
 
-Grant GpuPool::granted(std::vector<Grant::Part> parts) {
+std::optional<Grant> GpuPool::granted(Parts parts) {
+  if (parts.empty()) return std::nullopt;
   Grant grant{.parts = std::move(parts)};
   for (const Grant::Part& part : grant.parts) {
     change(part.host, -part.gpus);
@@ -42,56 +47,91 @@ Grant GpuPool::granted(std::vector<Grant::Part> parts) {
 }
 
 // Best fit: the host with the fewest free GPUs that suffice.
-std::optional<Grant> GpuPool::take_in_one_host(int gpus) {
+GpuPool::Parts GpuPool::in_one_host(int gpus) const {
   for (auto free = static_cast<std::size_t>(gpus); free < hosts_with_.size(); ++free) {
-    if (!hosts_with_[free].empty()) return granted({{.host = *hosts_with_[free].begin(), .gpus = gpus}});
+    if (!hosts_with_[free].empty()) return Parts(1, {.host = *hosts_with_[free].begin(), .gpus = gpus});
   }
-  return std::nullopt;
+  return {};
+}
+
+int GpuPool::tightest_host_in_use(std::size_t unit, int gpus) const {
+  const int first = static_cast<int>(unit) * shape_.hosts_per_unit;
+  for (auto free = static_cast<std::size_t>(gpus); free + 1 < hosts_with_.size(); ++free) {
+    const auto host = hosts_with_[free].lower_bound(first);
+    if (host != hosts_with_[free].end() && *host < first + shape_.hosts_per_unit) return *host;
+  }
+  return -1;
 }
 
 // Whole hosts of the unit with the fewest that suffice; of a job larger than a unit, units with the most first. GPUs
-// that do not fill a host are on one host more.
-std::optional<Grant> GpuPool::take_whole_hosts(int gpus) {
-  const auto hosts = static_cast<std::size_t>((gpus + shape_.gpus_per_host - 1) / shape_.gpus_per_host);
+// that do not fill a host are on one host more, if possible on one in use.
+GpuPool::Parts GpuPool::in_whole_hosts(int gpus) const {
+  auto full = static_cast<std::size_t>(gpus / shape_.gpus_per_host);
+  const int rest = gpus % shape_.gpus_per_host;
+  const std::size_t hosts = full + (rest > 0 ? 1 : 0);
   std::vector<std::size_t> units(whole_of_unit_.size());
   std::iota(units.begin(), units.end(), std::size_t{0});
   const auto whole = [&](std::size_t unit) { return whole_of_unit_[unit].size(); };
+  const auto in_use = [&](std::size_t unit) { return rest > 0 ? tightest_host_in_use(unit, rest) : -1; };
   if (hosts <= static_cast<std::size_t>(shape_.hosts_per_unit)) {
-    std::erase_if(units, [&](std::size_t unit) { return whole(unit) < hosts; });
+    std::erase_if(units, [&](std::size_t unit) { return whole(unit) + (in_use(unit) < 0 ? 0 : 1) < hosts; });
+    std::erase_if(units, [&](std::size_t unit) { return whole(unit) < full; });
     std::ranges::stable_sort(units, {}, whole);
+    if (units.size() > 1) units.erase(units.begin() + 1, units.end());
   } else {
     std::ranges::stable_sort(units, std::ranges::greater{}, whole);
   }
-  std::vector<Grant::Part> parts;
+  const auto with_rest = std::ranges::find_if(units, [&](std::size_t unit) { return in_use(unit) >= 0; });
+  if (with_rest == units.end()) full = hosts;
+  Parts parts;
   for (const std::size_t unit : units) {
     for (const int host : whole_of_unit_[unit]) {
-      if (gpus == 0) break;
+      if (parts.size() == full) break;
       parts.push_back({.host = host, .gpus = std::min(gpus, shape_.gpus_per_host)});
       gpus -= parts.back().gpus;
     }
   }
-  if (gpus > 0) return std::nullopt;
-  return granted(std::move(parts));
+  if (parts.size() < full) return {};
+  if (gpus > 0) parts.push_back({.host = in_use(*with_rest), .gpus = gpus});
+  return parts;
 }
 
-// Hosts with the most free GPUs first, so that they are few.
-std::optional<Grant> GpuPool::take_anywhere(int gpus) {
-  if (gpus > free_) return std::nullopt;
-  std::vector<Grant::Part> parts;
+// In the unit with the fewest free GPUs that suffice, or in all; hosts with the most free GPUs first, so that they are
+// few.
+GpuPool::Parts GpuPool::anywhere(int gpus) const {
+  int first = 0;
+  int beyond = shape_.hosts;
+  int fewest = std::numeric_limits<int>::max();
+  for (std::size_t unit = 0; unit < free_of_unit_.size(); ++unit) {
+    if (free_of_unit_[unit] < gpus || free_of_unit_[unit] >= fewest) continue;
+    fewest = free_of_unit_[unit];
+    first = static_cast<int>(unit) * shape_.hosts_per_unit;
+    beyond = first + shape_.hosts_per_unit;
+  }
+  Parts parts;
   for (std::size_t free = hosts_with_.size() - 1; free > 0 && gpus > 0; --free) {
-    for (const int host : hosts_with_[free]) {
-      if (gpus == 0) break;
-      parts.push_back({.host = host, .gpus = std::min(gpus, static_cast<int>(free))});
+    const std::set<int>& hosts = hosts_with_[free];
+    for (auto host = hosts.lower_bound(first); host != hosts.end() && *host < beyond && gpus > 0; ++host) {
+      parts.push_back({.host = *host, .gpus = std::min(gpus, static_cast<int>(free))});
       gpus -= parts.back().gpus;
     }
   }
-  return granted(std::move(parts));
+  return parts;
+}
+
+GpuPool::Parts GpuPool::place_of(int gpus, Search search) const {
+  if (gpus > free_) return {};
+  Parts parts = gpus <= shape_.gpus_per_host ? in_one_host(gpus) : in_whole_hosts(gpus);
+  return parts.empty() && search == Search::kRelaxed ? anywhere(gpus) : parts;
 }
 
 std::optional<Grant> GpuPool::take(int gpus, Search search) {
-  if (gpus > free_) return std::nullopt;
-  auto grant = gpus <= shape_.gpus_per_host ? take_in_one_host(gpus) : take_whole_hosts(gpus);
-  return grant || search == Search::kStrict ? std::move(grant) : take_anywhere(gpus);
+  return granted(place_of(gpus, search));
+}
+
+bool GpuPool::has(const Wish& wish) const {
+  if (wish.share == kWholeGpu) return !place_of(wish.gpus, wish.search).empty();
+  return free_ > 0 || tightest(wish.share, wish.company);
 }
 
 std::optional<std::size_t> GpuPool::tightest(int share, Company company) const {
@@ -104,27 +144,28 @@ std::optional<std::size_t> GpuPool::tightest(int share, Company company) const {
   return best ? std::optional(best->second) : std::nullopt;
 }
 
-std::optional<Grant> GpuPool::take_share(int share, Company company) {
-  const bool only_one = company == Company::kOnlyOne;
-  const auto fits = tightest(share, company);
-  std::size_t number = 0;
-  if (fits) {
-    number = *fits;
-    open_like(shared_[number]).erase({shared_[number].left, number});
+std::size_t GpuPool::open_shared(int host) {
+  while (!unused_.empty() && shared_[unused_.back()].left < kWholeGpu) unused_.pop_back();
+  std::size_t number = shared_.size();
+  if (unused_.empty()) {
+    shared_.emplace_back();
   } else {
-    const auto whole = take_in_one_host(1);
-    if (!whole) return std::nullopt;
-    number = shared_.size();
-    if (unused_.empty()) {
-      shared_.emplace_back();
-    } else {
-      number = unused_.back();
-      unused_.pop_back();
-    }
-    shared_[number] = {.host = whole->parts.front().host, .left = kWholeGpu};
+    number = unused_.back();
+    unused_.pop_back();
+  }
+  shared_[number] = {.host = host, .left = kWholeGpu};
+  return number;
+}
+
+// A GPU of which nothing is used becomes a shared one.
+Grant GpuPool::join_shared(std::size_t number, int share, Company company) {
+  SharedGpu& gpu = shared_[number];
+  if (gpu.left == kWholeGpu) {
+    change(gpu.host, -1);
     ++shared_gpus_;
   }
-  SharedGpu& gpu = shared_[number];
+  const bool only_one = company == Company::kOnlyOne;
+  open_like(gpu).erase({gpu.left, number});
   gpu.left -= share;
   gpu.has_only_one = gpu.has_only_one || only_one;
   shared_parts_ += share;
@@ -132,13 +173,32 @@ std::optional<Grant> GpuPool::take_share(int share, Company company) {
   return Grant{.parts = {{.host = gpu.host, .gpus = 1}}, .share = share, .shared_gpu = number, .only_one = only_one};
 }
 
-bool GpuPool::take_again(const Grant& grant) {
+std::optional<Grant> GpuPool::take_share(int share, Company company) {
+  if (const auto fits = tightest(share, company)) return join_shared(*fits, share, company);
+  const Parts whole = in_one_host(1);
+  if (whole.empty()) return std::nullopt;
+  return join_shared(open_shared(whole.front().host), share, company);
+}
+
+std::optional<Grant> GpuPool::take_again(const Grant& grant) {
   const auto is_free = [this](const Grant::Part& part) {
     return free_of_host_[static_cast<std::size_t>(part.host)] >= part.gpus;
   };
-  if (grant.share < kWholeGpu || !std::ranges::all_of(grant.parts, is_free)) return false;
-  for (const Grant::Part& part : grant.parts) change(part.host, -part.gpus);
-  return true;
+  const bool all_free = std::ranges::all_of(grant.parts, is_free);
+  if (grant.share == kWholeGpu) {
+    if (!all_free) return std::nullopt;
+    for (const Grant::Part& part : grant.parts) change(part.host, -part.gpus);
+    return grant;
+  }
+  const Company company = grant.only_one ? Company::kOnlyOne : Company::kAny;
+  const SharedGpu& gpu = shared_[grant.shared_gpu];
+  const int host = grant.parts.front().host;
+  if (gpu.host == host && gpu.left < kWholeGpu) {
+    const bool fits = gpu.left >= grant.share && !(grant.only_one && gpu.has_only_one);
+    return fits ? std::optional(join_shared(grant.shared_gpu, grant.share, company)) : std::nullopt;
+  }
+  if (!all_free) return std::nullopt;
+  return join_shared(gpu.host == host ? grant.shared_gpu : open_shared(host), grant.share, company);
 }
 
 void GpuPool::give_back(const Grant& grant) {

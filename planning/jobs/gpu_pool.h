@@ -39,13 +39,27 @@ class GpuPool {
  public:
   explicit GpuPool(const ClusterShape& shape);
 
-  [[nodiscard]] std::optional<Grant> take(int gpus, Search search);
-  // A part of one GPU: of one in use where it fits. With `only_one` no other part of the GPU may be taken so.
+  // kOnlyOne: no other part of the GPU is taken so.
   enum class Company : std::uint8_t { kAny, kOnlyOne };
+  // What a job asks for: whole GPUs, or a part of one.
+  struct Wish {
+    int gpus = 1;
+    Search search = Search::kStrict;
+    int share = kWholeGpu;
+    Company company = Company::kAny;
+  };
+
+  [[nodiscard]] std::optional<Grant> take(int gpus, Search search);
+  // A part of one GPU: of one in use where it fits.
   [[nodiscard]] std::optional<Grant> take_share(int share, Company company = Company::kAny);
+  [[nodiscard]] std::optional<Grant> take(const Wish& wish) {
+    return wish.share < kWholeGpu ? take_share(wish.share, wish.company) : take(wish.gpus, wish.search);
+  }
+  // Whether it would be found.
+  [[nodiscard]] bool has(const Wish& wish) const;
   void give_back(const Grant& grant);
-  // The same whole GPUs again; false: they are not all free.
-  [[nodiscard]] bool take_again(const Grant& grant);
+  // The same GPUs again, or the same part of a GPU; nothing: they are not all free.
+  [[nodiscard]] std::optional<Grant> take_again(const Grant& grant);
 
   [[nodiscard]] int free() const { return free_; }  // whole GPUs
   // Free GPUs of hosts that are in use: a job of whole hosts cannot have them.
@@ -66,22 +80,30 @@ class GpuPool {
 
   void change(int host, int by);
   [[nodiscard]] int unit_of(int host) const { return host / shape_.hosts_per_unit; }
-  [[nodiscard]] std::optional<Grant> take_in_one_host(int gpus);
-  [[nodiscard]] std::optional<Grant> take_whole_hosts(int gpus);
-  [[nodiscard]] std::optional<Grant> take_anywhere(int gpus);
+  using Parts = std::vector<Grant::Part>;  // empty: there is no place
+  [[nodiscard]] Parts in_one_host(int gpus) const;
+  [[nodiscard]] Parts in_whole_hosts(int gpus) const;
+  [[nodiscard]] Parts anywhere(int gpus) const;
+  [[nodiscard]] Parts place_of(int gpus, Search search) const;
+  // Of the hosts in use of a unit, the one with the fewest free GPUs that suffice; -1: none has so many.
+  [[nodiscard]] int tightest_host_in_use(std::size_t unit, int gpus) const;
+  // The number of a GPU that is shared from now on.
+  [[nodiscard]] std::size_t open_shared(int host);
+  [[nodiscard]] Grant join_shared(std::size_t number, int share, Company company);
   [[nodiscard]] OpenGpus& open_like(const SharedGpu& gpu) { return open_[gpu.has_only_one ? 1 : 0]; }
   // The number of the shared GPU on which least is left that suffices.
   [[nodiscard]] std::optional<std::size_t> tightest(int share, Company company) const;
-  [[nodiscard]] Grant granted(std::vector<Grant::Part> parts);
+  [[nodiscard]] std::optional<Grant> granted(Parts parts);
 
   ClusterShape shape_;
   int free_;
   std::vector<int> free_of_host_;
   std::vector<std::set<int>> hosts_with_;     // by free GPUs
   std::vector<std::set<int>> whole_of_unit_;  // by unit: hosts that are free
+  std::vector<int> free_of_unit_;
   std::vector<SharedGpu> shared_;
   std::array<OpenGpus, 2> open_;     // without a part taken as kOnlyOne, and with one
-  std::vector<std::size_t> unused_;  // numbers of shared_ to use again
+  std::vector<std::size_t> unused_;  // numbers of shared_ to use again; some may be in use again
   int shared_gpus_ = 0;
   std::int64_t shared_parts_ = 0;
 };

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "planning/jobs/making_room.h"
 
 namespace ringwright::planning {
 
@@ -74,16 +75,10 @@ void RunningJobs::share_gpu(std::size_t gpu) {
   }
 }
 
-bool RunningJobs::goes_on(std::size_t job, const Grant& grant, double now) const {
-  const JobState& state = states_[job];
-  const auto is_same = [](const Grant::Part& a, const Grant::Part& b) { return a.host == b.host && a.gpus == b.gpus; };
-  return just_stopped(job, now) && std::ranges::equal(state.before->parts, grant.parts, is_same);
-}
-
-void RunningJobs::put_on(std::size_t job, Grant grant, double now) {
+void RunningJobs::put_on(std::size_t job, Grant grant, Start start, double now) {
   JobState& state = states_[job];
   JobResult& result = results_[job];
-  if (goes_on(job, grant, now)) {
+  if (start == Start::kGoesOn) {
     state.since = std::max(now, state.since);
   } else {
     const SchedulerSettings& settings = inputs_.settings;
@@ -108,26 +103,38 @@ void RunningJobs::put_on(std::size_t job, Grant grant, double now) {
   share_gpu(gpu);
 }
 
-bool RunningJobs::start(std::size_t job, int gpus, Search search, double now) {
+GpuPool::Wish RunningJobs::wish_of(std::size_t job, int gpus, Search search) const {
   const ClusterJob& own = inputs_.jobs[job];
+  const bool only_one = has_classes(inputs_.sharing) && !own.opportunistic;
+  return {.gpus = gpus,
+          .search = search,
+          .share = own.share,
+          .company = only_one ? GpuPool::Company::kOnlyOne : GpuPool::Company::kAny};
+}
+
+bool RunningJobs::start(std::size_t job, int gpus, Search search, double now) {
   const JobState& state = states_[job];
   std::optional<Grant> grant;
-  if (just_stopped(job, now) && state.before->gpus() == gpus && pool_.take_again(*state.before)) {
-    grant = state.before;
-  } else {
-    const bool only_one = has_classes(inputs_.sharing) && !own.opportunistic;
-    grant = own.share < kWholeGpu
-                ? pool_.take_share(own.share, only_one ? GpuPool::Company::kOnlyOne : GpuPool::Company::kAny)
-                : pool_.take(gpus, search);
-  }
+  if (just_stopped(job, now) && state.before->gpus() == gpus) grant = pool_.take_again(*state.before);
+  const Start start = grant ? Start::kGoesOn : Start::kAnew;
+  if (!grant) grant = pool_.take(wish_of(job, gpus, search));
   if (!grant) return false;
   JobResult& result = results_[job];
   if (result.starts == 0) result.first_start = now;
   result.waited += now - states_[job].waits_since;
   states_[job].waits_since = now;  // since then it runs
-  put_on(job, std::move(*grant), now);
+  put_on(job, std::move(*grant), start, now);
   running_.insert(std::ranges::lower_bound(running_, job), job);
   return true;
+}
+
+std::vector<std::size_t> RunningJobs::in_the_way(std::size_t job, int gpus, Search search,
+                                                 std::span<const std::size_t> later) {
+  std::vector<const Grant*> grants;
+  for (const std::size_t other : later) grants.push_back(&*states_[other].grant);
+  std::vector<std::size_t> stopped = jobs_that_make_room(pool_, wish_of(job, gpus, search), grants);
+  for (std::size_t& one : stopped) one = later[one];
+  return stopped;
 }
 
 // Its GPUs are free again.
@@ -168,14 +175,13 @@ bool RunningJobs::migrate(std::size_t job, double now) {
     const double stays = std::max(0.0, state.since - now) + state.remaining / state.speed;
     const double stands = inputs_.settings.restart + inputs_.settings.reconfigure;
     if (stands + state.remaining / speed < stays) {
-      put_on(job, std::move(*better), now);
+      put_on(job, std::move(*better), Start::kAnew, now);
       ++totals_.migrations;
       return true;
     }
     pool_.give_back(*better);
   }
-  const bool same = pool_.take_again(*state.grant);
-  CHECK(same, "what was given back is free");
+  CHECK(pool_.take_again(*state.grant), "what was given back is free");
   return false;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <queue>
+#include <span>
 #include <vector>
 
 #include "planning/jobs/cluster_run.h"
@@ -39,6 +40,9 @@ class RunningJobs {
   void advance(std::size_t job, double now);
   // GPUs for a waiting job: as many as it asks for, or `gpus`. False: there is no place.
   [[nodiscard]] bool start(std::size_t job, int gpus, Search search, double now);
+  // Of running jobs, in an order, those to stop so that this one finds a place; empty: no choice of them makes one.
+  [[nodiscard]] std::vector<std::size_t> in_the_way(std::size_t job, int gpus, Search search,
+                                                    std::span<const std::size_t> later);
   // Stopped at this moment: it may have the same GPUs again, wherever they are.
   [[nodiscard]] bool just_stopped(std::size_t job, double now) const {
     return states_[job].before && !(states_[job].stopped_at < now);
@@ -56,8 +60,9 @@ class RunningJobs {
   [[nodiscard]] ClusterTotals& totals() { return totals_; }
 
  private:
-  void put_on(std::size_t job, Grant grant, double now);
-  [[nodiscard]] bool goes_on(std::size_t job, const Grant& grant, double now) const;
+  enum class Start : std::uint8_t { kAnew, kGoesOn };  // kGoesOn: where it was at this moment
+  void put_on(std::size_t job, Grant grant, Start start, double now);
+  [[nodiscard]] GpuPool::Wish wish_of(std::size_t job, int gpus, Search search) const;
   void expect_end(std::size_t job);
   // Of the GPUs of a running job, those that are its own: of one that it shares, an equal part or what it asked for.
   [[nodiscard]] double own_gpus(const JobState& state) const;

@@ -62,16 +62,18 @@ TEST(ClusterRun, AJobOfSeveralUnitsPassesOneThatWaitsForAUnit) {
 }
 
 // Two jobs of 2 GPUs are on two hosts of 4, and one of 4 has what is left of both from 11 s on. The last one comes
-// before it, and finds no host with 3 GPUs at 20 s, so that the job of 4 goes on where it is. At 30 s the last one
-// takes any GPUs, until 80 s.
-TEST(ClusterRun, AStoppedJobGoesOnWhereNobodyTakesItsGpus) {
+// before all, and needs 3 GPUs of one host: those of the job of 4 do not suffice, so that one of 2 moves to the other
+// host. The job of 4 goes on at 70 s, on a host of its own.
+TEST(ClusterRun, APlaceIsMadeForTheFirstJobOnOneHost) {
   const std::vector<ClusterJob> jobs{job_of(0, 2, 300), job_of(0, 2, 5), job_of(0, 2, 300), job_of(1, 4, 1000),
                                      job_of(20, 3, 50)};
-  const ClusterRun run =
-      run_of({.hosts = 2, .gpus_per_host = 4, .hosts_per_unit = 2}, jobs, "srtf", {.relax_after = 10.0});
+  const ClusterRun run = run_of({.hosts = 2, .gpus_per_host = 4, .hosts_per_unit = 2}, jobs, "srtf",
+                                {.relax_after = 10.0, .restart = 30.0});
   EXPECT_DOUBLE_EQ(run.jobs[3].first_start, 11.0);
-  EXPECT_DOUBLE_EQ(run.jobs[4].first_start, 30.0);
+  EXPECT_DOUBLE_EQ(run.jobs[4].first_start, 20.0);
+  EXPECT_DOUBLE_EQ(run.jobs[2].end, 330.0);
   EXPECT_DOUBLE_EQ(run.jobs[3].waited, 10.0 + 50.0);
+  EXPECT_DOUBLE_EQ(run.jobs[3].end, 70.0 + 30.0 + 991.0);
 }
 
 // 3 * 3.3 / 3.3 is less than 3 in binary.
