@@ -41,11 +41,19 @@ class ClusterPlayer {
   }
 
  private:
-  // The key of a waiting job does not change.
-  using Waiting = std::tuple<double, double, std::size_t>;
+  // The key of a waiting job does not change. Opportunistic jobs come after all guaranteed ones.
+  using Waiting = std::tuple<bool, double, double, std::size_t>;
 
   [[nodiscard]] Waiting entry(std::size_t job) const {
-    return {inputs_.policy.key(jobs_.view(job)), inputs_.jobs[job].submit, job};
+    return {is_opportunistic(job), inputs_.policy.key(jobs_.view(job)), inputs_.jobs[job].submit, job};
+  }
+  [[nodiscard]] static std::size_t job_of(const Waiting& one) { return std::get<3>(one); }
+  [[nodiscard]] bool is_opportunistic(std::size_t job) const {
+    return has_classes(inputs_.sharing) && inputs_.jobs[job].opportunistic;
+  }
+  // A guaranteed job stops opportunistic ones whatever the policy.
+  [[nodiscard]] bool may_stop_others(std::size_t job) const {
+    return inputs_.policy.preempts() || (has_classes(inputs_.sharing) && !is_opportunistic(job));
   }
   [[nodiscard]] bool all_ended() const {
     return arrived_ == inputs_.jobs.size() && waiting_.empty() && jobs_.running().empty();
@@ -95,7 +103,7 @@ class ClusterPlayer {
     last_ = now;
   }
   [[nodiscard]] bool is_blocked() const {
-    return !waiting_.empty() && inputs_.jobs[std::get<2>(*waiting_.begin())].gpus <= jobs_.pool().free();
+    return !waiting_.empty() && inputs_.jobs[job_of(*waiting_.begin())].gpus <= jobs_.pool().free();
   }
 
   void arrive(double now) {
@@ -148,9 +156,9 @@ class ClusterPlayer {
 
   void start_waiting(double now) {
     Limits limits;
-    if (inputs_.policy.preempts() && !waiting_.empty()) find_running();
+    if (!waiting_.empty()) find_stoppable();
     for (auto at = waiting_.begin(); at != waiting_.end();) {
-      const std::size_t job = std::get<2>(*at);
+      const std::size_t job = job_of(*at);
       const ClusterJob& own = inputs_.jobs[job];
       const Search search = relaxes() && now >= relaxed_at(job) ? Search::kRelaxed : Search::kStrict;
       int& limit = limit_of(own, search, limits);
@@ -165,25 +173,27 @@ class ClusterPlayer {
     }
   }
 
-  // Running jobs that a waiting one may stop, in the order of the policy.
-  void find_running() {
+  // Running jobs that some waiting one may stop, in the order of the policy.
+  void find_stoppable() {
     stoppable_.clear();
-    for (const std::size_t job : jobs_.running()) stoppable_.push_back(entry(job));
+    for (const std::size_t job : jobs_.running()) {
+      if (inputs_.policy.preempts() || is_opportunistic(job)) stoppable_.push_back(entry(job));
+    }
     std::ranges::sort(stoppable_);
   }
   // Jobs that come after a waiting one stop if it finds no place otherwise.
   bool start_or_make_room(const Waiting& one, int gpus, Search search, double now) {
-    const std::size_t job = std::get<2>(one);
+    const std::size_t job = job_of(one);
     if (jobs_.start(job, gpus, search, now)) return true;
-    if (!inputs_.policy.preempts()) return false;
+    if (!may_stop_others(job)) return false;
     std::vector<std::size_t> later;
     for (auto at = std::ranges::upper_bound(stoppable_, one); at != stoppable_.end(); ++at) {
-      later.push_back(std::get<2>(*at));
+      later.push_back(job_of(*at));
     }
     const std::vector<std::size_t> stopped = jobs_.in_the_way(job, gpus, search, later);
     if (stopped.empty()) return false;
     for (const std::size_t other : stopped) stop(other, now);
-    std::erase_if(stoppable_, [&](const Waiting& running) { return !jobs_.state(std::get<2>(running)).grant; });
+    std::erase_if(stoppable_, [&](const Waiting& running) { return !jobs_.state(job_of(running)).grant; });
     return jobs_.start(job, gpus, search, now);
   }
 
@@ -218,20 +228,20 @@ class ClusterPlayer {
   void resize(double now) {
     std::vector<Waiting> order = all_in_order();
     std::vector<ClusterJobView> views;
-    for (const Waiting& one : order) views.push_back(jobs_.view(std::get<2>(one)));
+    for (const Waiting& one : order) views.push_back(jobs_.view(job_of(one)));
     const std::vector<int> sizes = sizes_of(views);
     // First what jobs give back, then what they get. Jobs on a GPU of several stay together or stop.
     for (std::size_t i = 0; i < order.size(); ++i) {
       const bool shares = views[i].job->share < kWholeGpu;
       if (views[i].gpus == 0 || views[i].gpus == sizes[i] || (shares && sizes[i] > 0)) continue;
-      const std::size_t job = std::get<2>(order[i]);
+      const std::size_t job = job_of(order[i]);
       jobs_.stop(job, now);
       order[i] = entry(job);
       waiting_.insert(order[i]);
     }
-    find_running();
+    find_stoppable();
     for (std::size_t i = 0; i < order.size(); ++i) {
-      const std::size_t job = std::get<2>(order[i]);
+      const std::size_t job = job_of(order[i]);
       if (sizes[i] == 0 || jobs_.state(job).grant) continue;
       const int gpus = placeable(*views[i].job, sizes[i]);
       if (!start_or_make_room(order[i], gpus, Search::kRelaxed, now)) continue;

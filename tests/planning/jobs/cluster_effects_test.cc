@@ -88,6 +88,20 @@ TEST(ClusterEffects, DemandsAndClassesNeedJobsThatHaveThem) {
   EXPECT_THAT(sharing(parts, "kind: tgs, seed: 2"), Not(HasSubstr("has no effect")));
 }
 
+// Opportunistic jobs stop for guaranteed ones under a policy that stops none otherwise.
+TEST(ClusterEffects, RestartsNeedJobsThatStop) {
+  const auto restart = [](const std::string& sharing) {
+    const auto plan = load_cluster_plan_text("week.yaml",
+                                             "cluster: {hosts: 2}\njobs: {count: 10, gpus: [1], weights: [1]}\n"
+                                             "scheduler: {restart: 1min}\nsharing: {" +
+                                                 sharing + "}\n");
+    return plan ? render(plan->warnings) : "refused: " + render(plan.error());
+  };
+  EXPECT_THAT(restart("kind: antman"), Not(HasSubstr("scheduler.restart has no effect")));
+  EXPECT_THAT(restart("kind: antman, opportunistic: 100%"), HasSubstr("scheduler.restart has no effect"));
+  EXPECT_THAT(restart("kind: time_slicing"), HasSubstr("scheduler.restart has no effect"));
+}
+
 TEST(ClusterEffects, OfAShippedFileAreNamedForWhatIsSetAlone) {
   const auto shipped = load_cluster_plan("shared-week", {});
   ASSERT_TRUE(shipped) << render(shipped.error());

@@ -1,6 +1,7 @@
 #include "planning/jobs/making_room.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -97,6 +98,42 @@ TEST(MakingRoom, AGuaranteedJobStopsALongerOneForItsGpu) {
   const ClusterRun run = run_of(one_gpu, jobs, "srtf", {.restart = 0.0}, SharingKind::kAntMan);
   EXPECT_DOUBLE_EQ(run.jobs[1].end, 30.0);
   EXPECT_DOUBLE_EQ(run.jobs[0].end, 1'020.0);
+}
+
+// Opportunistic jobs have what guaranteed ones leave: with AntMan they stop for one that finds no GPU.
+// The last one stops first.
+TEST(MakingRoom, OpportunisticJobsStopForGuaranteedOnesUnderAnyPolicy) {
+  std::vector<ClusterJob> jobs(2, job_of(0, 1, 1'000, kHalf));
+  jobs.push_back(job_of(10, 1, 20, kHalf));
+  for (ClusterJob& job : jobs) job.demand = 0.5;
+  for (ClusterJob& job : std::span(jobs).first(2)) job.opportunistic = true;
+  const ClusterShape one_gpu{.hosts = 1, .gpus_per_host = 1, .hosts_per_unit = 1};
+  for (const char* const policy : {"fifo", "sjf", "srtf", "fifo_preemptive"}) {
+    const ClusterRun run = run_of(one_gpu, jobs, policy, {.round = 10.0, .restart = 30.0}, SharingKind::kAntMan);
+    EXPECT_DOUBLE_EQ(run.jobs[2].end, 30.0) << policy;
+    EXPECT_DOUBLE_EQ(run.jobs[0].end, 1'000.0) << policy;
+    EXPECT_DOUBLE_EQ(run.jobs[1].end, 1'000.0 + 20.0 + 30.0) << policy;
+  }
+  // Time slices know no classes: the third job waits for one of the others.
+  EXPECT_DOUBLE_EQ(run_of(one_gpu, jobs, "fifo", {}, SharingKind::kTimeSlicing).jobs[2].first_start, 1'000.0);
+}
+
+TEST(MakingRoom, OpportunisticJobsStopForOneOfSeveralGpus) {
+  std::vector<ClusterJob> jobs{job_of(0, 1, 1'000, kHalf), job_of(10, 2, 20), job_of(11, 1, 500, kHalf)};
+  jobs[0].opportunistic = true;
+  const ClusterRun run = run_of(kTwoGpus, jobs, "fifo", {.restart = 30.0}, SharingKind::kTgs);
+  EXPECT_DOUBLE_EQ(run.jobs[1].first_start, 10.0);
+  EXPECT_DOUBLE_EQ(run.jobs[2].first_start, 30.0);
+  EXPECT_DOUBLE_EQ(run.jobs[0].waited, 20.0);
+}
+
+// It came first, and waits all the same for the guaranteed job that came later.
+TEST(MakingRoom, GuaranteedJobsComeBeforeOpportunisticOnes) {
+  std::vector<ClusterJob> jobs{job_of(0, 2, 100), job_of(1, 1, 50, kHalf), job_of(2, 2, 100)};
+  jobs[1].opportunistic = true;
+  const ClusterRun run = run_of(kTwoGpus, jobs, "fifo", {.backfill = false}, SharingKind::kAntMan);
+  EXPECT_DOUBLE_EQ(run.jobs[2].first_start, 100.0);
+  EXPECT_DOUBLE_EQ(run.jobs[1].first_start, 200.0);
 }
 
 // Two halves are alone on the two GPUs, and would fit on one. A job of a GPU comes before both: the later half joins
