@@ -49,35 +49,56 @@ bool ActivityLog::add_up(ClassId rank_class, const Span& span, ActivityTimes& ti
   OfClass& of_class = of_class_[rank_class.index()];
   const std::vector<Part>& profiles = of_class.profiles;
   put_in_order(of_class);
-  if (!in_order_.empty() && in_order_.back().at > span.to) return false;
+  const bool go_on = !in_order_.empty() && in_order_.back().at > span.to;
+  if (go_on || (!profiles.empty() && profiles.back().end() > span.to)) return false;
   part_ = 0;
   stretch_ = 0;
   whole_.clear();
+  MixtureSums sums;
+  book_profiles(profiles, span, sums);
   std::vector<std::int32_t> in_flight(1 + dimensions_, 0);
   ActivityMask mask = 0;
   TimePoint since = span.from;
-  MixtureSums sums;
   for (const Change& change : in_order_) {
     const ActivityMask bit = ActivityMask{1} << change.bit;
     const ActivityMask changed = (in_flight[change.bit] += change.by) > 0 ? mask | bit : mask & ~bit;
     if (changed == mask) continue;
     if (change.at > since) {
-      book(profiles, {.from = since, .to = change.at}, mask, sums);
+      if (mask != 0) overlay(profiles, {.from = since, .to = change.at}, mask, sums);
       since = change.at;
     }
     mask = changed;
   }
-  book(profiles, {.from = since, .to = span.to}, mask, sums);
-  sums.add_to(time_in);
+  if (mask != 0) overlay(profiles, {.from = since, .to = span.to}, mask, sums);
   for (const Whole& whole : whole_) {
     ActivityTimes once;
     whole.profile->book(Duration(), whole.profile->length(), whole.mask, once);
-    time_in.add_between({}, once, whole.times);
+    for (const ActivityTimes::Entry& entry : once.entries()) sums.add(entry.mask, entry.time * whole.times);
   }
-  return part_ == profiles.size() || profiles.back().end() <= span.to;
+  sums.add_to(time_in);
+  return true;
 }
 
-void ActivityLog::book(const std::vector<Part>& profiles, const Span& span, ActivityMask mask, MixtureSums& time_in) {
+// As if nothing else went on.
+void ActivityLog::book_profiles(const std::vector<Part>& profiles, const Span& span, MixtureSums& sums) {
+  Duration idle = span.to - span.from;
+  for (const Part& part : profiles) {
+    if (part.end() <= span.from) continue;
+    if (part.begin >= span.from) {
+      count_whole(*part.profile, 0, 1);
+      idle -= part.profile->length();
+      continue;
+    }
+    std::size_t stretch = 0;
+    part.profile->book(span.from - part.begin, part.profile->length(), 0, sums, stretch);
+    idle -= part.end() - span.from;
+  }
+  sums.add(0, idle);
+}
+
+// These activities go on during the span, in addition to what the profiles have there.
+void ActivityLog::overlay(const std::vector<Part>& profiles, const Span& span, ActivityMask mask, MixtureSums& sums) {
+  MovedTimes moved{.sums = sums, .added = mask};
   for (TimePoint since = span.from; since < span.to;) {
     while (part_ < profiles.size() && profiles[part_].end() <= since) {
       ++part_;
@@ -86,27 +107,28 @@ void ActivityLog::book(const std::vector<Part>& profiles, const Span& span, Acti
     TimePoint stop = span.to;
     if (part_ == profiles.size() || profiles[part_].begin > since) {
       if (part_ < profiles.size()) stop = std::min(stop, profiles[part_].begin);
-      time_in.add(mask, stop - since);
+      moved.add(0, stop - since);
     } else {
       const Part& part = profiles[part_];
       stop = std::min(stop, part.end());
       if (since == part.begin && stop == part.end()) {
-        count_whole(*part.profile, mask);
+        count_whole(*part.profile, 0, -1);
+        count_whole(*part.profile, mask, 1);
       } else {
-        part.profile->book(since - part.begin, stop - part.begin, mask, time_in, stretch_);
+        part.profile->book(since - part.begin, stop - part.begin, 0, moved, stretch_);
       }
     }
     since = stop;
   }
 }
 
-void ActivityLog::count_whole(const ActivityProfile& profile, ActivityMask mask) {
+void ActivityLog::count_whole(const ActivityProfile& profile, ActivityMask mask, std::int64_t times) {
   const auto known = std::ranges::find_if(
       whole_, [&](const Whole& whole) { return whole.profile == &profile && whole.mask == mask; });
   if (known != whole_.end()) {
-    ++known->times;
+    known->times += times;
   } else {
-    whole_.push_back({.profile = &profile, .mask = mask, .times = 1});
+    whole_.push_back({.profile = &profile, .mask = mask, .times = times});
   }
 }
 

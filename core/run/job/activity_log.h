@@ -26,7 +26,9 @@ class MixtureSums {
     }
   }
   void add_to(ActivityTimes& time_in) const {
-    for (ActivityMask mask = 0; mask < of_few_.size(); ++mask) time_in.add(mask, of_few_[mask]);
+    for (ActivityMask mask = 0; mask < of_few_.size(); ++mask) {
+      if (of_few_[mask] != Duration()) time_in.add(mask, of_few_[mask]);
+    }
     time_in.add(others_);
   }
 
@@ -100,9 +102,19 @@ class ActivityLog {
     changes.push_back({.at = flight.end, .bit = bit, .by = -1});
   }
   void add_together(std::span<Channel> channels);
+  // Moves times to mixtures with these activities in addition.
+  struct MovedTimes {
+    MixtureSums& sums;
+    ActivityMask added = 0;
+    void add(ActivityMask mask, Duration time) {
+      sums.add(mask, Duration() - time);
+      sums.add(mask | added, time);
+    }
+  };
   void put_in_order(OfClass& of_class);
-  void book(const std::vector<Part>& profiles, const Span& span, ActivityMask mask, MixtureSums& time_in);
-  void count_whole(const ActivityProfile& profile, ActivityMask mask);
+  void book_profiles(const std::vector<Part>& profiles, const Span& span, MixtureSums& sums);
+  void overlay(const std::vector<Part>& profiles, const Span& span, ActivityMask mask, MixtureSums& sums);
+  void count_whole(const ActivityProfile& profile, ActivityMask mask, std::int64_t times);
 
   std::size_t dimensions_;
   std::vector<OfClass> of_class_;

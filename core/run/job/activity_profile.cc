@@ -61,8 +61,12 @@ std::size_t ActivityProfile::mixture_of(ActivityMask mask) {
 
 std::size_t ActivityProfile::stretch_at(Duration moment, std::size_t from) const {
   if (moment == length_) return stretches_.size() - 1;
+  // Usually one of the next.
+  constexpr std::size_t kNear = 4;
+  for (const std::size_t end = std::min(stretches_.size() - 1, from + kNear); from < end; ++from) {
+    if (moment < stretches_[from + 1].begin) return from;
+  }
   const auto first = stretches_.begin() + static_cast<std::ptrdiff_t>(from) + 1;
-  if (first == stretches_.end() || moment < first->begin) return from;
   const auto after = std::ranges::upper_bound(first, stretches_.end(), moment, {}, &Stretch::begin);
   return static_cast<std::size_t>(after - stretches_.begin()) - 1;
 }
