@@ -30,6 +30,7 @@ PipelineParallel::PipelineParallel(const KernelContext& context, const ParallelO
   const auto value_bytes = static_cast<std::int64_t>(bytes_per_element(context.training.precision));
   const std::int64_t split = parallel.sequence_parallel ? parallel.tp : 1;
   const PipelineShape shape = parallel.pipeline();
+  known_.resize(2 * kPasses * static_cast<std::size_t>(shape.chunks));
   const std::int64_t whole = (tokens * context.shape.hidden * value_bytes + split - 1) / split;  // stored on a rank
   const auto message_with = [&](Pass pass, int chunk, int step) -> std::vector<PipelineMessage> {
     const auto place = neighbour(shape, {.stage = stage, .chunk = chunk}, step);
@@ -76,17 +77,6 @@ PipelineParallel::KnownMessages PipelineParallel::look_up(ProgramWriter& writer,
     known.push_back(writer.look_up(channels(slot)[i], spec, label));
   }
   return known;
-}
-
-const PipelineParallel::KnownMessages& PipelineParallel::known_messages(ProgramWriter& writer, const Slot& slot,
-                                                                        End end) {
-  constexpr std::size_t kPasses = 4;
-  const std::size_t pass = static_cast<std::size_t>(slot.chunk) * kPasses + static_cast<std::size_t>(slot.pass);
-  const std::size_t place = 2 * pass + (end == End::kSends ? 1 : 0);
-  if (place >= known_.size()) known_.resize(place + 1);
-  std::optional<KnownMessages>& known = known_[place];
-  if (!known) known = look_up(writer, slot, end);
-  return *known;
 }
 
 void PipelineParallel::receive(ProgramWriter& writer, TensorParallel& tensor, const Slot& slot) {

@@ -53,7 +53,16 @@ class PipelineParallel {
   // once for all microbatches.
   enum class End { kReceives, kSends };
   using KnownMessages = std::vector<ProgramWriter::KnownMessage>;
-  [[nodiscard]] const KnownMessages& known_messages(ProgramWriter& writer, const Slot& slot, End end);
+  [[nodiscard]] const KnownMessages& known_messages(ProgramWriter& writer, const Slot& slot, End end) {
+    std::optional<KnownMessages>& known = known_[place_of(slot, end)];
+    if (!known) known = look_up(writer, slot, end);
+    return *known;
+  }
+  [[nodiscard]] static std::size_t place_of(const Slot& slot, End end) {
+    const std::size_t pass = static_cast<std::size_t>(slot.chunk) * kPasses + static_cast<std::size_t>(slot.pass);
+    return 2 * pass + (end == End::kSends ? 1 : 0);
+  }
+  static constexpr std::size_t kPasses = 4;
   [[nodiscard]] KnownMessages look_up(ProgramWriter& writer, const Slot& slot, End end) const;
   // Their streams.
   [[nodiscard]] const std::vector<CommStream>& channels(const Slot& slot) const;

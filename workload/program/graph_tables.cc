@@ -37,10 +37,10 @@ SectionId GraphTables::add_section(std::vector<Kernel> kernels) {
   return static_cast<SectionId>(sections_.size() - 1);
 }
 
-std::uint32_t GraphTables::work(const std::vector<SectionId>& sections, const std::string& name) {
+std::uint32_t GraphTables::work(const std::vector<SectionId>& sections, std::string_view name) {
   const auto [entry, is_new] = work_of_.try_emplace(sections, static_cast<std::uint32_t>(works_.size()));
   if (!is_new) return entry->second;
-  Work work{.name = name, .kernels = {}};
+  Work work{.name = std::string(name), .kernels = {}};
   for (const SectionId section : sections) {
     for (const Kernel& kernel : sections_[section]) add_kernel(work, kernel);
   }

@@ -21,7 +21,7 @@ class GraphTables {
  public:
   [[nodiscard]] SectionId add_section(std::vector<Kernel> kernels);
   // The concatenated sections; kernels that occur several times are one entry with that many launches.
-  [[nodiscard]] std::uint32_t work(const std::vector<SectionId>& sections, const std::string& name);
+  [[nodiscard]] std::uint32_t work(const std::vector<SectionId>& sections, std::string_view name);
   [[nodiscard]] std::uint32_t collective(const CollectiveSpec& spec);
   [[nodiscard]] std::uint32_t message(const MessageSpec& spec) { return messages_.number_of(spec); }
   [[nodiscard]] std::uint32_t label(std::string_view text) { return labels_.number_of(text); }

@@ -26,6 +26,12 @@ ProgramWriter::ProgramWriter(GraphTables& tables, std::string name) : tables_(ta
   program_.name = std::move(name);
 }
 
+void ProgramWriter::name_work(const WorkName& name) {
+  flush();
+  own_work_ = name.work;
+  name_work(tables_.label(name.label), own_work_);
+}
+
 void ProgramWriter::name_work(std::uint32_t label, std::string_view work) {
   flush();
   label_ = label;
@@ -45,8 +51,7 @@ Task& ProgramWriter::add(std::span<const TaskIndex> dependencies, TaskIndex comp
   return task;
 }
 
-void ProgramWriter::flush() {
-  if (pending_.empty()) return;
+void ProgramWriter::write_kernels() {
   const std::uint32_t work = tables_.work(pending_, work_);
   Task& task = add(waits_);
   task.detail = work;
@@ -54,11 +59,6 @@ void ProgramWriter::flush() {
   last_compute_ = last();
   pending_.clear();
   clear_waits();
-}
-
-void ProgramWriter::clear_waits() {
-  waits_.clear();
-  passed_on_.clear();
 }
 
 Task& ProgramWriter::issue() {
@@ -123,7 +123,7 @@ TaskIndex ProgramWriter::pass_on(const KnownMessage& message) {
   flush();
   const StreamIndex stream = message.channel.stream;
   std::size_t waited_for = 0;
-  if (stream != kNoStream) {
+  if (stream != kNoStream && !waits_.empty()) {
     auto before = std::ranges::find(passed_on_, stream, &PassedOn::stream);
     if (before == passed_on_.end()) before = passed_on_.insert(before, {.stream = stream});
     waited_for = std::exchange(before->waits, waits_.size());
@@ -169,8 +169,9 @@ void ProgramWriter::begin_segment() {
 
 std::optional<std::uint32_t> ProgramWriter::end_segment() {
   flush();
-  if (!hangs_together()) return std::nullopt;
-  const std::uint32_t segment = tables_.segment(cut_segment());
+  const CallPlaces places = call_places();
+  if (!hangs_together(places)) return std::nullopt;
+  const std::uint32_t segment = tables_.segment(cut_segment(places));
   waits_ = std::move(open_.waits);
   last_compute_ = open_.last_compute;
   call(segment);
@@ -187,9 +188,18 @@ void ProgramWriter::call(std::uint32_t segment) {
   clear_waits();
 }
 
-bool ProgramWriter::hangs_together() const {
+ProgramWriter::CallPlaces ProgramWriter::call_places() const {
+  CallPlaces places;
+  for (const TaskIndex task : open_.after) {
+    places.push_back({.task = task, .place = static_cast<std::uint32_t>(places.size())});
+  }
+  std::ranges::sort(places);
+  return places;
+}
+
+bool ProgramWriter::hangs_together(const CallPlaces& places) const {
   const bool ends = program_.tasks.size() > open_.begin && program_.tasks.back().stream == kComputeStream;
-  return ends && waits_.empty() && all_awaited() && all_begin_within();
+  return ends && waits_.empty() && all_awaited() && all_begin_within(places);
 }
 
 // The last task follows all others: each is on a stream with a later one, or a later one depends on it.
@@ -212,7 +222,7 @@ bool ProgramWriter::all_awaited() const {
 // Every task follows all dependencies of a call: it waits for all of that itself, or for a task that does; the compute
 // stream's first task always comes after the previous computation. A receive may begin before, since its message does
 // not.
-bool ProgramWriter::all_begin_within() const {
+bool ProgramWriter::all_begin_within(const CallPlaces& places) const {
   bool computed = false;
   for (std::size_t i = open_.begin; i < program_.tasks.size(); ++i) {
     const Task& task = program_.tasks[i];
@@ -221,7 +231,7 @@ bool ProgramWriter::all_begin_within() const {
     for (std::uint32_t d = 0; d < task.dependency_count; ++d) {
       const TaskIndex before = program_.dependencies[task.first_dependency + d];
       if (before >= open_.begin) continue;
-      if (std::ranges::find(open_.after, before) == open_.after.end()) return false;
+      if (!std::ranges::binary_search(places, before, {}, &CallPlace::task)) return false;
       ++outside;
     }
     const bool computes = task.stream == kComputeStream;
@@ -232,7 +242,7 @@ bool ProgramWriter::all_begin_within() const {
   return true;
 }
 
-Segment ProgramWriter::cut_segment() {
+Segment ProgramWriter::cut_segment(const CallPlaces& places) {
   Segment segment;
   const auto begin = program_.tasks.begin() + static_cast<std::ptrdiff_t>(open_.begin);
   segment.tasks.assign(begin, program_.tasks.end());
@@ -247,8 +257,8 @@ Segment ProgramWriter::cut_segment() {
       segment.dependencies.push_back(before - open_.begin);
       continue;
     }
-    const auto place = std::ranges::find(open_.after, before) - open_.after.begin();
-    segment.dependencies.push_back(size + static_cast<std::uint32_t>(place));
+    const auto place = std::ranges::lower_bound(places, before, {}, &CallPlace::task);
+    segment.dependencies.push_back(size + place->place);
   }
   segment.call_dependencies = static_cast<std::uint32_t>(open_.after.size());
   program_.tasks.erase(begin, program_.tasks.end());

@@ -31,8 +31,9 @@ class ProgramWriter {
     std::string label;  // "F3": this task in a timeline
     std::string work;   // "forward": its kind of work, shared by all tasks of the kind
   };
-  void name_work(const WorkName& name) { name_work(tables_.label(name.label), name.work); }
-  void name_work(std::uint32_t label, std::string_view work);  // of the tables
+  void name_work(const WorkName& name);
+  // A label of the tables; `work` outlives this.
+  void name_work(std::uint32_t label, std::string_view work);
   void compute(SectionId section);
   // Communication starts when everything issued before on the compute stream is done.
   TaskIndex collective(const CommStream& channel, const CollectiveSpec& spec, std::string_view label);
@@ -90,25 +91,40 @@ class ProgramWriter {
  private:
   static constexpr TaskIndex kNoTask = ~TaskIndex{0};
 
-  void flush();
+  void flush() {
+    if (!pending_.empty()) write_kernels();
+  }
+  void write_kernels();
   // A new task, which depends on these, and on the last computation if given: to be written where it stays, since a
   // copy of what has just been written field by field waits for each of them.
   Task& add(std::span<const TaskIndex> dependencies, TaskIndex computation = kNoTask);
   Task& issue();
   [[nodiscard]] TaskIndex last() const { return static_cast<TaskIndex>(program_.tasks.size() - 1); }
 
-  void clear_waits();
+  void clear_waits() {
+    waits_.clear();
+    passed_on_.clear();
+  }
   [[nodiscard]] std::vector<TaskIndex> call_dependencies() const;
-  [[nodiscard]] bool hangs_together() const;
+  // By dependency of a call: the first place where the call has it, and the dependency itself; in ascending order.
+  struct CallPlace {
+    TaskIndex task = 0;
+    std::uint32_t place = 0;
+    friend auto operator<=>(const CallPlace&, const CallPlace&) = default;
+  };
+  using CallPlaces = std::vector<CallPlace>;
+  [[nodiscard]] CallPlaces call_places() const;
+  [[nodiscard]] bool hangs_together(const CallPlaces& places) const;
   [[nodiscard]] bool all_awaited() const;
-  [[nodiscard]] bool all_begin_within() const;
-  [[nodiscard]] Segment cut_segment();
+  [[nodiscard]] bool all_begin_within(const CallPlaces& places) const;
+  [[nodiscard]] Segment cut_segment(const CallPlaces& places);
 
   GraphTables& tables_;
   Program program_;
   Communication communication_ = Communication::kOn;
   std::uint32_t label_ = 0;
-  std::string work_;
+  std::string own_work_;
+  std::string_view work_;  // that, or what its caller keeps
   std::vector<SectionId> pending_;  // kernels that will be one task
   std::vector<TaskIndex> waits_;  // for the next task of the compute stream
   TaskIndex last_compute_ = kNoTask;

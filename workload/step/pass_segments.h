@@ -37,6 +37,9 @@ class PassSegments {
   void write_pass(ProgramWriter& writer, const Slot& slot, const ModelChunk& part, Write&& write) {
     if (passes_ == Passes::kWrittenOut) return write();
     const ProgramWriter::CallShape shape = writer.call_shape();
+    for (const Known& known : known_of(slot)) {
+      if (known.shape == shape) return known.segment ? writer.call(*known.segment) : write();
+    }
     const std::optional<std::uint32_t>* const known = find(slot, part, shape);
     if (known != nullptr) return *known ? writer.call(**known) : write();
     writer.begin_segment();
@@ -63,10 +66,15 @@ class PassSegments {
     ProgramWriter::CallShape shape;
     std::optional<std::uint32_t> segment;
   };
-  // Null: this pass is the first of its kind.
+  // Of what other stages have written; null: this pass is the first of its kind.
   [[nodiscard]] const std::optional<std::uint32_t>* find(const Slot& slot, const ModelChunk& part,
                                                          const ProgramWriter::CallShape& shape);
-  [[nodiscard]] std::vector<Known>& known_of(const Slot& slot);
+  static constexpr std::size_t kPasses = 4;
+  [[nodiscard]] std::vector<Known>& known_of(const Slot& slot) {
+    const std::size_t place = static_cast<std::size_t>(slot.chunk) * kPasses + static_cast<std::size_t>(slot.pass);
+    if (place >= known_.size()) known_.resize(place + 1);
+    return known_[place];
+  }
   void add(const Slot& slot, const ModelChunk& part, const ProgramWriter::CallShape& shape,
            std::optional<std::uint32_t> segment);
 

@@ -44,7 +44,8 @@ Program StageBuilder::build(GraphTables& tables) {
   for (std::size_t first = 0; first < stage_.slots.size();) {
     std::size_t last = first;
     while (stage_.slots[last].joined && last + 1 < stage_.slots.size()) ++last;
-    first_tasks_.resize(last + 1, writer.position());
+    const TaskIndex begin = writer.position();
+    for (std::size_t slot = first; slot <= last; ++slot) first_tasks_.push_back(begin);
     block(writer, first, last);
     first = last + 1;
   }
@@ -54,7 +55,7 @@ Program StageBuilder::build(GraphTables& tables) {
 
 void StageBuilder::block(ProgramWriter& writer, std::size_t first, std::size_t last) {
   for (std::size_t i = first; i <= last; ++i) {
-    recompute_ahead(writer, stage_.slots[i]);
+    if (inputs_.parallel.recompute_ahead) recompute_ahead(writer, stage_.slots[i]);
     pipeline_.receive(writer, points_.tensor(), stage_.slots[i]);
   }
   if (combines(first, last)) return combined(writer, stage_.slots[first], last);
@@ -131,7 +132,7 @@ bool StageBuilder::goes_ahead(int chunk, std::size_t point) const {
 }
 
 void StageBuilder::recompute_ahead(ProgramWriter& writer, const Slot& slot) {
-  if (slot.pass != Pass::kBackward || !inputs_.parallel.recompute_ahead) return;
+  if (slot.pass != Pass::kBackward) return;
   for (std::size_t point = 0; point < part_of(slot.chunk).points.size(); ++point) {
     if (!goes_ahead(slot.chunk, point)) continue;
     writer.name_work({.label = fmt::format("R{}", slot.microbatch), .work = "recompute"});
