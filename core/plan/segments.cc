@@ -149,9 +149,13 @@ std::optional<TaskGraph> written_out_around_collectives(const TaskGraph& graph) 
 
 std::vector<std::uint32_t> count_calls(const TaskGraph& graph, const Program& program) {
   std::vector<std::uint32_t> calls(graph.segments.size(), 0);
-  for (std::size_t i = 0; i < program.tasks.size(); ++i) {
+  const TaskRange repeated = repeated_tasks(graph, program);
+  for (const Task& task : program.tasks) {
+    if (task.kind == TaskKind::kSegment) ++calls[task.detail];
+  }
+  for (std::uint32_t i = repeated.first; i < repeated.end; ++i) {
     const Task& task = program.tasks[i];
-    if (task.kind == TaskKind::kSegment) calls[task.detail] += times_of(graph, program, i);
+    if (task.kind == TaskKind::kSegment) calls[task.detail] += graph.cycles_left_out;
   }
   return calls;
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "core/plan/task_graph.h"
@@ -35,11 +37,10 @@ struct TaskRange {
 // How many tasks the program has when it is written out.
 [[nodiscard]] std::uint64_t count_tasks(const TaskGraph& graph, const Program& program);
 
-// How many tasks of the step the program's i-th stands for: a task of the loop's first cycle also stands for those left
-// out.
-[[nodiscard]] inline std::uint32_t times_of(const TaskGraph& graph, const Program& program, std::size_t i) {
-  const Loop& loop = program.loop;
-  return i >= loop.first && i < loop.first + loop.size ? 1 + graph.cycles_left_out : 1;
+// The tasks of the loop's first cycle, where each also stands for those of cycles that are left out; else none.
+[[nodiscard]] inline TaskRange repeated_tasks(const TaskGraph& graph, const Program& program) {
+  if (graph.cycles_left_out == 0) return {};
+  return {.first = program.loop.first, .end = program.loop.first + program.loop.size};
 }
 
 // Calls visit(task, times) for every task that is not a call: the program's own, each with the number of tasks it
@@ -47,15 +48,19 @@ struct TaskRange {
 template <class Visit>
 void visit_tasks(const TaskGraph& graph, const Program& program, Visit&& visit) {
   std::vector<std::uint32_t> calls(graph.segments.size(), 0);
-  for (std::size_t i = 0; i < program.tasks.size(); ++i) {
-    const Task& task = program.tasks[i];
-    const std::uint32_t times = times_of(graph, program, i);
-    if (task.kind == TaskKind::kSegment) {
-      calls[task.detail] += times;
-    } else {
-      visit(task, times);
+  const auto visit_all = [&](std::size_t first, std::size_t end, std::uint32_t times) {
+    for (const Task& task : std::span(program.tasks).subspan(first, end - first)) {
+      if (task.kind == TaskKind::kSegment) {
+        calls[task.detail] += times;
+      } else {
+        visit(task, times);
+      }
     }
-  }
+  };
+  const TaskRange repeated = repeated_tasks(graph, program);
+  visit_all(0, repeated.first, 1);
+  visit_all(repeated.first, repeated.end, 1 + graph.cycles_left_out);
+  visit_all(repeated.end, program.tasks.size(), 1);
   for (std::size_t segment = 0; segment < calls.size(); ++segment) {
     if (calls[segment] == 0) continue;
     for (const Task& task : graph.segments[segment].tasks) visit(task, calls[segment]);
@@ -66,23 +71,27 @@ void visit_tasks(const TaskGraph& graph, const Program& program, Visit&& visit) 
 // detail, in the order of their first tasks.
 template <class Visit>
 void visit_communications(const TaskGraph& graph, const Program& program, Visit&& visit) {
-  constexpr std::size_t kKinds = 3;
+  constexpr std::size_t kKinds = static_cast<std::size_t>(TaskKind::kSegment);
+  const std::size_t dimensions = graph.dimensions.size();
   const std::size_t details = std::max(graph.collectives.size(), graph.messages.size());
-  std::vector<bool> seen(kKinds * graph.dimensions.size() * details, false);
+  std::vector<std::uint8_t> seen(kKinds * dimensions * details, 0);  // bytes: most looks are at what was seen
   const auto look_at = [&](const Task& task) {
-    if (task.kind == TaskKind::kCompute || task.kind == TaskKind::kSegment) return;
-    const std::size_t kind = task.kind == TaskKind::kCollective ? 0 : (task.kind == TaskKind::kSend ? 1 : 2);
-    const std::size_t place = (kind * graph.dimensions.size() + task.dimension.index()) * details + task.detail;
-    if (seen[place]) return;
-    seen[place] = true;
-    visit(task);
+    const std::size_t kind = static_cast<std::size_t>(task.kind);
+    std::uint8_t& known = seen[(kind * dimensions + task.dimension.index()) * details + task.detail];
+    if (known == 0) visit(task);
+    known = 1;
   };
-  std::vector<bool> called(graph.segments.size(), false);
+  std::vector<std::uint8_t> called(graph.segments.size(), 0);
   for (const Task& task : program.tasks) {
-    look_at(task);
-    if (task.kind != TaskKind::kSegment || called[task.detail]) continue;
-    called[task.detail] = true;
-    for (const Task& within : graph.segments[task.detail].tasks) look_at(within);
+    if (task.kind == TaskKind::kCompute) continue;
+    if (task.kind != TaskKind::kSegment) {
+      look_at(task);
+      continue;
+    }
+    if (std::exchange(called[task.detail], 1) != 0) continue;
+    for (const Task& within : graph.segments[task.detail].tasks) {
+      if (within.kind != TaskKind::kCompute && within.kind != TaskKind::kSegment) look_at(within);
+    }
   }
 }
 

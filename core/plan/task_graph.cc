@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -48,40 +49,48 @@ std::string_view check_kind(const TaskGraph& graph, const Task& task, int stream
 // Recognises sound tasks, which nearly all of millions are, with few comparisons; check_task() examines the others.
 class SoundTasks {
  public:
-  explicit SoundTasks(const TaskGraph& graph)
-      : graph_(graph),
-        channels_exist_(std::ranges::all_of(
-            graph.messages, [](std::uint8_t channel) { return channel < kChannels; }, &MessageSpec::channel)) {
-    for (std::size_t kind = 0; kind < kKinds; ++kind) details_[kind] = details_of(graph, static_cast<TaskKind>(kind));
+  explicit SoundTasks(const TaskGraph& graph) : graph_(graph), labels_(graph.labels.size()) {
+    const bool channels_exist = std::ranges::all_of(
+        graph.messages, [](std::uint8_t channel) { return channel < kChannels; }, &MessageSpec::channel);
+    for (std::size_t kind = 0; kind < kKinds; ++kind) {
+      const auto of = static_cast<TaskKind>(kind);
+      details_[kind] = details_of(graph, of);
+      const bool on_group = of != TaskKind::kCompute && of != TaskKind::kSegment;
+      dimensions_[kind] = !on_group ? kAnyDimension : (channels_exist ? graph.dimensions.size() : 0);
+    }
   }
 
-  [[nodiscard]] bool has(const Program& program, std::size_t index) const {
-    const Task& task = program.tasks[index];
-    const std::size_t end = std::size_t{task.first_dependency} + task.dependency_count;
-    if (task.label >= graph_.labels.size() || end > program.dependencies.size()) return false;
-    const auto kind = static_cast<std::size_t>(task.kind);
-    if (kind >= kKinds || task.detail >= details_[kind] || !has_kind(task)) return false;
-    if (task.stream != kNoStream && task.stream >= program.stream_count) return false;
-    const std::uint32_t* const dependencies = program.dependencies.data() + task.first_dependency;
-    for (std::uint32_t d = 0; d < task.dependency_count; ++d) {
-      if (dependencies[d] >= index) return false;
+  // The first task of the program from this one on that it does not recognise; the end if there is none.
+  [[nodiscard]] std::size_t first_unsound(const Program& program, std::size_t index) const {
+    const std::span<const Task> tasks = program.tasks;
+    const std::span<const std::uint32_t> dependencies = program.dependencies;
+    for (; index < tasks.size(); ++index) {
+      const Task& task = tasks[index];
+      const std::size_t end = std::size_t{task.first_dependency} + task.dependency_count;
+      const auto kind = static_cast<std::size_t>(task.kind);
+      if (kind >= kKinds || task.label >= labels_ || end > dependencies.size()) return index;
+      if (task.detail >= details_[kind] || task.dimension.index() >= dimensions_[kind]) return index;
+      if (task.stream != kNoStream && task.stream >= program.stream_count) return index;
+      for (std::size_t d = task.first_dependency; d < end; ++d) {
+        if (dependencies[d] >= index) return index;
+      }
+      if (task.kind == TaskKind::kSegment && !is_called_right(task)) return index;
     }
-    return true;
+    return index;
   }
 
  private:
   static constexpr std::size_t kKinds = static_cast<std::size_t>(TaskKind::kSegment) + 1;
+  static constexpr std::size_t kAnyDimension = ~std::size_t{0};
 
-  [[nodiscard]] bool has_kind(const Task& task) const {
-    if (task.kind == TaskKind::kCompute) return true;
-    if (task.kind != TaskKind::kSegment) return channels_exist_ && task.dimension.index() < graph_.dimensions.size();
-    const bool as_called = task.dependency_count == graph_.segments[task.detail].call_dependencies;
-    return as_called && task.stream == kComputeStream;
+  [[nodiscard]] bool is_called_right(const Task& task) const {
+    return task.dependency_count == graph_.segments[task.detail].call_dependencies && task.stream == kComputeStream;
   }
 
   const TaskGraph& graph_;
-  bool channels_exist_;
-  std::array<std::size_t, kKinds> details_{};  // by kind
+  std::size_t labels_;
+  std::array<std::size_t, kKinds> details_{};     // by kind
+  std::array<std::size_t, kKinds> dimensions_{};  // by kind: above all that a task may name
 };
 
 std::string check_task(const TaskGraph& graph, const Program& program, std::size_t index) {
@@ -190,8 +199,7 @@ std::string check_programs(const TaskGraph& graph) {
   }
   const SoundTasks sound(graph);
   for (const Program& program : graph.programs) {
-    for (std::size_t index = 0; index < program.tasks.size(); ++index) {
-      if (sound.has(program, index)) continue;
+    for (std::size_t index = 0; (index = sound.first_unsound(program, index)) < program.tasks.size(); ++index) {
       if (std::string problem = check_task(graph, program, index); !problem.empty()) return problem;
     }
   }
