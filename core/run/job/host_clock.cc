@@ -68,8 +68,10 @@ void HostClock::replace_programs(const Inputs& inputs) {
   for (const Work& work : graph.works) of_work.push_back(issue_time(compute, work));
   const Duration of_collective = compute.call_issue_time();
   std::vector<Duration> of_message;
+  bool have_agents = false;
   for (const MessageSpec& message : graph.messages) {
     of_message.push_back(issue_time_of_message(compute, message.moved_by));
+    have_agents = have_agents || message.moved_by == MovedBy::kAgent;
   }
   std::vector<Duration> of_segment;
   const auto issue_time_of = [&](const Task& task) {
@@ -92,7 +94,7 @@ void HostClock::replace_programs(const Inputs& inputs) {
     Duration sum;
     for (const Task& task : program.tasks) {
       // An agent next to the rank issues its messages and waits for them.
-      if (moved_by(graph, task) == MovedBy::kAgent) {
+      if (have_agents && moved_by(graph, task) == MovedBy::kAgent) {
         ends.emplace_back();
         continue;
       }
@@ -125,7 +127,7 @@ bool HostClock::ended(ClassId c, std::uint32_t task, TimePoint now) {
 }
 
 Duration HostClock::take_pause(ClassId c, std::uint32_t task, TimePoint now) {
-  if (resume_ <= Duration(0) || resumes_.empty() || !resumes_[rows_[c.index()].program][task]) return Duration(0);
+  if (!pauses() || !resumes_[rows_[c.index()].program][task]) return Duration(0);
   TimePoint& began = rows_[c.index()].began;
   began = std::max(began, began + (now + resume_ - issuing(c, task)));
   return resume_;

@@ -66,6 +66,8 @@ class HostClock {
   bool ended(ClassId c, std::uint32_t task, TimePoint now);
   // The time the device waits for the host before the task, for which everything else is ready now.
   [[nodiscard]] Duration take_pause(ClassId c, std::uint32_t task, TimePoint now);
+  // Whether there are such pauses, anywhere.
+  [[nodiscard]] bool pauses() const { return resume_ > Duration(0) && !resumes_.empty(); }
   // Whether issuing takes any time at all.
   [[nodiscard]] bool counts() const { return counts_; }
   [[nodiscard]] std::uint64_t digest(TimePoint now) const;

@@ -164,16 +164,6 @@ const SegmentTimeline& SegmentTimes::of(std::uint32_t segment, ClassId rank_clas
   return late;
 }
 
-const SegmentTimeline& SegmentTimes::undisturbed(std::uint32_t segment, ClassId rank_class) {
-  return timelines_of(segment, rank_class).undisturbed;
-}
-
-SegmentTimes::Timelines& SegmentTimes::timelines_of(std::uint32_t segment, ClassId rank_class) {
-  Timelines*& timelines = timelines_[rank_class.index() * inputs_.graph.segments.size() + segment];
-  if (timelines == nullptr) follow_undisturbed(segment, rank_class);
-  return *timelines;
-}
-
 // Of all that go together.
 void SegmentTimes::follow_undisturbed(std::uint32_t segment, ClassId rank_class) {
   std::span<const ClassId> classes = members(segment, rank_class);

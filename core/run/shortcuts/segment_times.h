@@ -47,7 +47,9 @@ class SegmentTimes {
   // until the next call of the class.
   [[nodiscard]] const SegmentTimeline& of(std::uint32_t segment, ClassId rank_class, Duration host_behind);
   // Of a call whose tasks have all been issued beforehand; its address is stable.
-  [[nodiscard]] const SegmentTimeline& undisturbed(std::uint32_t segment, ClassId rank_class);
+  [[nodiscard]] const SegmentTimeline& undisturbed(std::uint32_t segment, ClassId rank_class) {
+    return timelines_of(segment, rank_class).undisturbed;
+  }
   // Whether the timelines of all calls so far are valid until the end.
   [[nodiscard]] bool keeps_all() const { return kept_ < kKept; }
 
@@ -69,7 +71,11 @@ class SegmentTimes {
     // When the host is late: by its delay; the same delay recurs where it waits for each message.
     std::map<Duration, SegmentTimeline> late;
   };
-  [[nodiscard]] Timelines& timelines_of(std::uint32_t segment, ClassId rank_class);
+  [[nodiscard]] Timelines& timelines_of(std::uint32_t segment, ClassId rank_class) {
+    Timelines*& timelines = timelines_[rank_class.index() * inputs_.graph.segments.size() + segment];
+    if (timelines == nullptr) follow_undisturbed(segment, rank_class);
+    return *timelines;
+  }
   // The circumstances that distinguish the timelines of one segment.
   [[nodiscard]] std::vector<std::uint64_t> circumstances(std::uint32_t segment, ClassId rank_class) const;
   void follow_undisturbed(std::uint32_t segment, ClassId rank_class);

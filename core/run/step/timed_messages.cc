@@ -13,12 +13,8 @@ bool TimedMessages::cover(const TaskGraph& graph) {
   });
 }
 
-const TimedMessages::End* TimedMessages::find(ClassId rank_class, const Task& task) {
-  auto& [ends, last] = ends_[rank_class.index()];
-  const std::size_t place = 2 * std::size_t{task.detail} + (task.kind == TaskKind::kSend ? 1 : 0);
-  if (place < last.size() && last[place] != 0 && ends[last[place] - 1].dimension == task.dimension) {
-    return &ends[last[place] - 1];
-  }
+TimedMessages::End* TimedMessages::search(OfClass& own, ClassId rank_class, const Task& task) {
+  auto& [ends, last] = own;
   const auto is_of_task = [&task](const End& end) {
     return end.spec == task.detail && end.kind == task.kind && end.dimension == task.dimension;
   };
@@ -28,8 +24,8 @@ const TimedMessages::End* TimedMessages::find(ClassId rank_class, const Task& ta
     if (!made) return nullptr;
     found = ends.insert(ends.end(), *made);
   }
-  if (place >= last.size()) last.resize(2 * groups_.graph.messages.size());
-  last[place] = static_cast<std::uint32_t>(found - ends.begin()) + 1;
+  last.resize(2 * groups_.graph.messages.size());
+  last[place_of(task)] = static_cast<std::uint32_t>(found - ends.begin()) + 1;
   return &*found;
 }
 

@@ -29,15 +29,34 @@ class TimedMessages {
     std::uint32_t spec = 0;     // index into TaskGraph::messages
     std::uint32_t channel = 0;  // index
     ClassId peer;
-    Duration takes;  // of sends
+    Duration takes;          // of sends
+    std::uint64_t sent = 0;  // so far
   };
-  // The end of a task of this class; null: its times are not known, or the two ends do not stand for each other.
-  [[nodiscard]] const End* find(ClassId rank_class, const Task& task);
+  // The end of a task of this class, valid until another is looked for; null: its times are not known, or the two ends
+  // do not stand for each other.
+  [[nodiscard]] End* find(ClassId rank_class, const Task& task) {
+    OfClass& own = ends_[rank_class.index()];
+    const std::size_t place = place_of(task);
+    const std::uint32_t last = place < own.last.size() ? own.last[place] : 0;
+    const bool known = last != 0 && own.ends[last - 1].dimension == task.dimension;
+    return known ? &own.ends[last - 1] : search(own, rank_class, task);
+  }
 
   // The next message of the channel leaves then; the moment at which it arrives.
-  TimePoint send(const End& end, TimePoint at) {
-    channels_[end.channel].flights.push_back({.begin = at, .end = at + end.takes});
-    return at + end.takes;
+  TimePoint send(End& end, TimePoint at) {
+    const TimePoint arrives = at + end.takes;
+    channels_[end.channel].flights.push_back({.begin = at, .end = arrives});
+    ++end.sent;
+    return arrives;
+  }
+  // Calls visit(class, end) for every end that sends.
+  template <class Visit>
+  void visit_senders(Visit&& visit) const {
+    for (std::size_t c = 0; c < ends_.size(); ++c) {
+      for (const End& end : ends_[c].ends) {
+        if (end.kind == TaskKind::kSend) visit(ClassId(c), end);
+      }
+    }
   }
   // The number of the next receive.
   [[nodiscard]] std::uint32_t next(const End& end) const { return channels_[end.channel].received; }
@@ -63,6 +82,14 @@ class TimedMessages {
     std::vector<ActivityLog::Flight> flights;  // in the order of sends
     std::uint32_t received = 0;
   };
+  struct OfClass {
+    std::vector<End> ends;
+    std::vector<std::uint32_t> last;  // by message and kind of end: one more than the end found last; 0: none
+  };
+  [[nodiscard]] static std::size_t place_of(const Task& task) {
+    return 2 * std::size_t{task.detail} + (task.kind == TaskKind::kSend ? 1 : 0);
+  }
+  [[nodiscard]] End* search(OfClass& own, ClassId rank_class, const Task& task);
   [[nodiscard]] std::optional<std::uint32_t> channel_between(const Channel& ends);
   [[nodiscard]] std::optional<End> make(ClassId rank_class, const Task& task);
   [[nodiscard]] std::optional<Duration> time_of(ClassId rank_class, const Task& task) const;
@@ -70,10 +97,6 @@ class TimedMessages {
   JobGroups groups_;
   NetworkModel& network_;
   const CallOverhead* overhead_;
-  struct OfClass {
-    std::vector<End> ends;
-    std::vector<std::uint32_t> last;  // by message and kind of end: one more than the end found last; 0: none
-  };
   std::vector<OfClass> ends_;  // by class
   std::vector<Channel> channels_;
 };

@@ -41,6 +41,7 @@ TimedStep::TimedStep(const ExecutorInputs& inputs, const ExecutorOptions& option
 std::optional<RunResult> TimedStep::evaluate() {
   for (std::size_t c = 0; c < progress_.size(); ++c) {
     const RankId rank = inputs_.classes.representative[c];
+    progress_[c].undisturbed.resize(inputs_.graph.segments.size());
     progress_[c].program = &plan_.programs()[inputs_.graph.program_of[rank.index()].index()];
     begin_iteration(ClassId(c));
     wake(ClassId(c));
@@ -85,9 +86,8 @@ void TimedStep::wake(ClassId c) {
 void TimedStep::advance(ClassId c) {
   Progress& own = progress_[c.index()];
   while (own.iteration < inputs_.graph.iterations && !unknown_) {
-    while (own.next < own.program->tasks.size()) {
-      if (!pass(c, own.next) || unknown_) return;
-      ++own.next;
+    for (const std::size_t end = own.program->tasks.size(); own.next < end; ++own.next) {
+      if (!pass(c, own, own.next) || unknown_) return;
     }
     if (!end_iteration(c)) return;
   }
@@ -136,8 +136,7 @@ TimePoint TimedStep::end_of_pending(Progress& own, std::uint32_t task) const {
 }
 
 // When its stream and everything that it depends on are free.
-TimePoint TimedStep::ready(Progress& own, std::uint32_t task) const {
-  const Task& entry = own.program->tasks[task];
+TimePoint TimedStep::ready(Progress& own, const Task& entry) const {
   TimePoint at = own.began;
   const std::uint32_t* const dependencies = own.program->dependencies.data() + entry.first_dependency;
   for (std::uint32_t d = 0; d < entry.dependency_count; ++d) {
@@ -150,13 +149,12 @@ TimePoint TimedStep::ready(Progress& own, std::uint32_t task) const {
   return end == kNotKnown ? kNotKnown : std::max(at, end);
 }
 
-bool TimedStep::pass(ClassId c, std::uint32_t task) {
-  Progress& own = progress_[c.index()];
-  const TimePoint at = ready(own, task);
-  if (at == kNotKnown) return false;
+bool TimedStep::pass(ClassId c, Progress& own, std::uint32_t task) {
   const Task& entry = own.program->tasks[task];
+  const TimePoint at = ready(own, entry);
+  if (at == kNotKnown) return false;
   if (entry.kind == TaskKind::kReceive) return pass_receive(c, task, at);
-  const TimePoint begin = resumed(c, task, at);
+  const TimePoint begin = host_.pauses() ? resumed(c, task, at) : at;
   const Duration computing = entry.kind == TaskKind::kCompute ? compute_time(c, entry) : Duration();
   switch (entry.kind) {
     case TaskKind::kReceive: break;
@@ -208,15 +206,12 @@ bool TimedStep::pass_receive(ClassId c, std::uint32_t task, TimePoint at) {
 void TimedStep::pass_send(ClassId c, std::uint32_t task, TimePoint at) {
   Progress& own = progress_[c.index()];
   const Task& entry = own.program->tasks[task];
-  const TimedMessages::End* const end = messages_.find(c, entry);
+  TimedMessages::End* const end = messages_.find(c, entry);
   if (end == nullptr) {
     unknown_ = true;
     return;
   }
-  const TimePoint arrives = messages_.send(*end, at);
-  totals_.sent[c.index()][entry.dimension.index()] += inputs_.graph.messages[entry.detail].bytes;
-  ++totals_.started[c.index()];
-  end_task(own, task, arrives);
+  end_task(own, task, messages_.send(*end, at));
   // Messages of a channel are sent in the order in which they are received.
   if (progress_[end->peer.index()].awaited == end->channel) wake(end->peer);
 }
@@ -240,10 +235,18 @@ void TimedStep::pass_segment(ClassId c, std::uint32_t task, TimePoint at) {
   Progress& own = progress_[c.index()];
   const std::uint32_t segment = own.program->tasks[task].detail;
   const Duration behind = host_.issuing(c, task) - at;
-  const SegmentTimeline& timeline = segments_->of(segment, c, behind);
-  const bool late = &timeline != &segments_->undisturbed(segment, c);
-  // The timeline of a late host is needed until the end.
-  if (late && (!sees_host(own, task, at) || !segments_->keeps_all())) unknown_ = true;
+  const SegmentTimeline& timeline = segments_->undisturbed(segment, c);
+  if (behind + timeline.host_lead > Duration(0)) return pass_late_segment(c, task, at, behind);
+  ++own.undisturbed[segment];
+  log_.add_profile(c, timeline.profile, at);
+  end_task(own, task, at + timeline.profile.length());
+}
+
+void TimedStep::pass_late_segment(ClassId c, std::uint32_t task, TimePoint at, Duration behind) {
+  Progress& own = progress_[c.index()];
+  const SegmentTimeline& timeline = segments_->of(own.program->tasks[task].detail, c, behind);
+  // It is needed until the end.
+  if (!sees_host(own, task, at) || !segments_->keeps_all()) unknown_ = true;
   for (std::size_t d = 0; d < timeline.sent.size(); ++d) totals_.sent[c.index()][d] += timeline.sent[d];
   totals_.started[c.index()] += timeline.messages;
   log_.add_profile(c, timeline.profile, at);
@@ -265,8 +268,7 @@ TimePoint TimedStep::resumed(ClassId c, std::uint32_t task, TimePoint at) {
 
 // When a task that could begin at that moment begins, since the host issues it: computing ends no earlier than it is
 // issued.
-TimePoint TimedStep::issued(ClassId c, std::uint32_t task, TimePoint at, Duration computing) {
-  if (!host_.counts()) return at;
+TimePoint TimedStep::issued_by_host(ClassId c, std::uint32_t task, TimePoint at, Duration computing) {
   const Progress& own = progress_[c.index()];
   // Before the host had waited for anything: receives begin with the iteration.
   const bool at_once = at == own.began && !own.host_moved_at_once;
@@ -306,7 +308,27 @@ Duration TimedStep::compute_time(ClassId c, const Task& task) const {
   return slowdown.empty() ? time : scale(time, slowdown[inputs_.classes.representative[c.index()].index()]);
 }
 
+// What tasks of one kind have sent, added up at once.
+void TimedStep::count_sent() {
+  messages_.visit_senders([this](ClassId c, const TimedMessages::End& end) {
+    const auto times = static_cast<std::int64_t>(end.sent);
+    totals_.sent[c.index()][end.dimension.index()] += inputs_.graph.messages[end.spec].bytes * times;
+    totals_.started[c.index()] += end.sent;
+  });
+  for (std::size_t c = 0; c < progress_.size(); ++c) {
+    const std::vector<std::uint32_t>& undisturbed = progress_[c].undisturbed;
+    for (std::uint32_t segment = 0; segment < undisturbed.size(); ++segment) {
+      if (undisturbed[segment] == 0) continue;
+      const SegmentTimeline& timeline = segments_->undisturbed(segment, ClassId(c));
+      const auto times = std::int64_t{undisturbed[segment]};
+      for (std::size_t d = 0; d < timeline.sent.size(); ++d) totals_.sent[c][d] += timeline.sent[d] * times;
+      totals_.started[c] += timeline.messages * undisturbed[segment];
+    }
+  }
+}
+
 std::optional<RunResult> TimedStep::take_result() {
+  count_sent();
   RunResult result;
   RunRecord& record = result.record;
   record.dimension_count = inputs_.graph.dimensions.size();

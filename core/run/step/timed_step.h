@@ -57,6 +57,7 @@ class TimedStep {
     // By task: picoseconds; kOpen; or below that, the receive that is pending, as kOpen - 1 - number.
     std::vector<std::int64_t> ends;
     std::vector<std::uint32_t> last_on_stream;
+    std::vector<std::uint32_t> undisturbed;  // by segment: its calls whose host was not late
     std::vector<Receive> receives;
     std::size_t open_receives = 0;  // the first of them that may be pending
     // When the host last moved because it had waited, and for which task.
@@ -87,19 +88,24 @@ class TimedStep {
     return end >= 0 ? TimePoint(Duration(end)) : end_of_pending(own, task);
   }
   [[nodiscard]] TimePoint end_of_pending(Progress& own, std::uint32_t task) const;
-  [[nodiscard]] TimePoint ready(Progress& own, std::uint32_t task) const;
+  [[nodiscard]] TimePoint ready(Progress& own, const Task& entry) const;
   // False: the class has to wait for others.
-  [[nodiscard]] bool pass(ClassId c, std::uint32_t task);
+  [[nodiscard]] bool pass(ClassId c, Progress& own, std::uint32_t task);
   [[nodiscard]] bool pass_receive(ClassId c, std::uint32_t task, TimePoint at);
   void pass_send(ClassId c, std::uint32_t task, TimePoint at);
   void pass_collective(ClassId c, std::uint32_t task, TimePoint at);
   void pass_segment(ClassId c, std::uint32_t task, TimePoint at);
+  void pass_late_segment(ClassId c, std::uint32_t task, TimePoint at, Duration behind);
   [[nodiscard]] TimePoint resumed(ClassId c, std::uint32_t task, TimePoint at);
-  [[nodiscard]] TimePoint issued(ClassId c, std::uint32_t task, TimePoint at, Duration computing);
+  [[nodiscard]] TimePoint issued(ClassId c, std::uint32_t task, TimePoint at, Duration computing) {
+    return host_.counts() ? issued_by_host(c, task, at, computing) : at;
+  }
+  [[nodiscard]] TimePoint issued_by_host(ClassId c, std::uint32_t task, TimePoint at, Duration computing);
   [[nodiscard]] bool sees_host(const Progress& own, std::uint32_t task, TimePoint at) const;
   void note_host(Progress& own, std::uint32_t task, TimePoint at);
   void end_task(Progress& own, std::uint32_t task, TimePoint at);
   [[nodiscard]] Duration compute_time(ClassId c, const Task& task) const;
+  void count_sent();
   [[nodiscard]] std::optional<RunResult> take_result();
 
   const ExecutorInputs& inputs_;
