@@ -123,6 +123,18 @@ TEST(MegatronScenario, AScriptIsAJob) {
   EXPECT_EQ(play(*scenario).outcome, RunOutcome::kFinished);
 }
 
+// The same run as Megatron-Bridge's YAML and as a command line of Megatron-LM.
+TEST(MegatronScenario, AConfigurationOfMegatronBridgeIsTheJobOfItsCommandLine) {
+  const std::string cluster = "\ncluster: {nodes: 2, node: {preset: dgx-h100}, fabric: {type: rail_optimized}}\n";
+  const auto yaml = load_in_test_folder("megatron: bridge-run.yaml" + cluster);
+  const auto script = load_in_test_folder("megatron: bridge-run.sh" + cluster);
+  ASSERT_TRUE(yaml) << render(yaml.error());
+  ASSERT_TRUE(script) << render(script.error());
+  EXPECT_EQ(yaml->job.parallel.tp, 4);
+  EXPECT_EQ(yaml->job.parallel.virtual_stages, 2);
+  EXPECT_EQ(play(*yaml).time(), play(*script).time());
+}
+
 TEST(MegatronScenario, WhatTheScenarioSaysOtherwiseIsAContradiction) {
   const auto refused = load_in_test_folder(
       "megatron: megatron-run.sh\nparallel: {tp: 8}\n"

@@ -17,7 +17,7 @@
 #include "collectives/nccl/search/graph_file.h"
 #include "configs/scenario/imports/huggingface/model_import.h"
 #include "configs/scenario/imports/imports.h"
-#include "configs/scenario/imports/megatron/megatron_import.h"
+#include "configs/scenario/imports/megatron_file.h"
 #include "configs/scenario/scenario.h"
 #include "core/base/check.h"
 #include "network_models/imports/graph_file.h"
@@ -174,7 +174,7 @@ void fsdp(std::string_view text) {
 void megatron(std::string_view text) {
   ConfigSource source{.name = "run.sh", .kind = SourceKind::kFile, .path = "run.sh", .lines = {}};
   Diagnostics problems;
-  const auto tree = configs::import_megatron(text, source, problems);
+  const auto tree = configs::import_run(text, source, problems);
   CHECK(tree || problems.has_errors(), "a failure has an error");
   static_cast<void>(render(problems));
 }

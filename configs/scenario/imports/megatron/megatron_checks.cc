@@ -98,6 +98,9 @@ void check_flag_pairs(const MegatronArguments& arguments) {
   for (const FlagPair& pair : kRefusedWithout) {
     if (arguments.has(pair.flag) && !arguments.has(pair.other)) refuse_without(arguments, pair.flag, pair.other);
   }
+}
+
+void refuse_pairs(const MegatronArguments& arguments) {
   for (const FlagPair& pair : kRefusedWith) {
     if (!arguments.has(pair.flag) || !arguments.has(pair.other)) continue;
     arguments.error(arguments.flag(pair.flag).at,
@@ -109,12 +112,15 @@ bool has_any_flag(const MegatronArguments& arguments, std::initializer_list<std:
   return std::ranges::any_of(flags, [&](std::string_view flag) { return arguments.has(flag); });
 }
 
-void check_optimizer_flags(const MegatronArguments& arguments) {
+void check_gather_flags(const MegatronArguments& arguments) {
   if (arguments.has("overlap-param-gather") &&
       !has_any_flag(arguments, {"use-distributed-optimizer", "use-megatron-fsdp", "use-custom-fsdp", "use-torch-fsdp2",
                                 "data-parallel-sharding-strategy"})) {
     refuse_without(arguments, "overlap-param-gather", "use-distributed-optimizer");
   }
+}
+
+void check_state_types(const MegatronArguments& arguments) {
   for (const std::string_view flag : {"main-params-dtype", "exp-avg-dtype", "exp-avg-sq-dtype"}) {
     const auto type = arguments.value(flag);
     if (!type || type->text == "fp32" || arguments.has("use-precision-aware-optimizer")) continue;
@@ -122,13 +128,16 @@ void check_optimizer_flags(const MegatronArguments& arguments) {
   }
 }
 
+void check_full_recompute(const MegatronArguments& arguments) {
+  const auto granularity = arguments.value("recompute-granularity");
+  if (!granularity || granularity->text != "full" || arguments.has("recompute-method")) return;
+  arguments.error(*granularity, "Megatron-LM refuses --recompute-granularity full without --recompute-method",
+                  "give --recompute-method uniform or block");
+}
+
 void check_recompute_flags(const MegatronArguments& arguments) {
   const auto granularity = arguments.value("recompute-granularity");
   const bool full = granularity && granularity->text == "full";
-  if (full && !arguments.has("recompute-method")) {
-    arguments.error(*granularity, "Megatron-LM refuses --recompute-granularity full without --recompute-method",
-                    "give --recompute-method uniform or block");
-  }
   const auto warn = [&](std::string_view flag, std::string_view needed) {
     if (!arguments.has(flag)) return;
     arguments.warn(arguments.flag(flag).at, "W131",
@@ -193,10 +202,15 @@ void check_kernel_flags(const MegatronArguments& arguments) {
 void check_megatron(const MegatronArguments& arguments) {
   if (arguments.spelling() == MegatronSpelling::kArguments) return;
   check_flag_choices(arguments);
-  check_flag_pairs(arguments);
-  check_optimizer_flags(arguments);
-  check_recompute_flags(arguments);
-  check_flag_sizes(arguments);
+  check_full_recompute(arguments);
+  check_state_types(arguments);
+  refuse_pairs(arguments);
+  if (!is_of_keys(arguments.spelling())) {  // a YAML states the sizes of what is off as well
+    check_flag_pairs(arguments);
+    check_gather_flags(arguments);
+    check_recompute_flags(arguments);
+    check_flag_sizes(arguments);
+  }
   check_offloading_flags(arguments);
   check_kernel_flags(arguments);
 }

@@ -63,10 +63,13 @@ bool is_default(const FlagEntry& entry, const MegatronFlag& flag) {
 }  // namespace
 
 std::optional<ConfigNode> import_megatron(std::string_view text, ConfigSource& source, Diagnostics& problems) {
-  MegatronText words = read_megatron_text(text, source, problems);
+  return import_flags(read_megatron_text(text, source, problems), source, problems);
+}
+
+std::optional<ConfigNode> import_flags(MegatronText words, const ConfigSource& source, Diagnostics& problems) {
   if (words.flags.empty()) return std::nullopt;
   const MegatronArguments arguments(std::move(words), source, problems);
-  MegatronTree tree(source);
+  MegatronTree tree(source, arguments.spelling());
   std::vector<const MegatronFlag*> unknown;
   for (const auto& [name, flag] : arguments.all()) {
     const FlagEntry* entry = find_megatron_flag(name);
@@ -82,6 +85,7 @@ std::optional<ConfigNode> import_megatron(std::string_view text, ConfigSource& s
   apply_parallel_rules(arguments, tree);
   apply_machine_rules(arguments, tree);
   tell_unknown(unknown, arguments);
+  if (is_of_keys(arguments.spelling()) && !arguments.has("hidden-size")) tree.leave_out_assumptions();
   return tree.take();
 }
 

@@ -2,6 +2,7 @@
 // a functional test.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,7 +16,7 @@ namespace ringwright::configs {
 
 struct MegatronWord {
   std::string text;
-  int line = 1;  // from 1, as the column
+  int line = 1;  // from 1, as the column; 0: the program's default
   int column = 1;
   int length = 1;
   bool resolved = true;  // false: it holds a variable that the file does not set
@@ -27,13 +28,20 @@ struct MegatronFlag {
   std::vector<MegatronWord> values;
 };
 
-enum class MegatronSpelling { kShell, kArguments, kTestCase };
+enum class MegatronSpelling { kShell, kArguments, kTestCase, kBridge, kNemo };
 
 struct MegatronText {
   MegatronSpelling spelling = MegatronSpelling::kShell;
   std::vector<MegatronFlag> flags;                     // in the order given
   std::map<std::string, MegatronWord> variables = {};  // of the shell or the environment
+  // How the file writes a flag, where it is not with dashes: "model.num_moe_experts" of "num-experts".
+  std::map<std::string, std::string, std::less<>> names = {};
 };
+
+// A YAML, in which what Megatron-LM's parser would refuse or print need not hold.
+[[nodiscard]] constexpr bool is_of_keys(MegatronSpelling spelling) {
+  return spelling == MegatronSpelling::kBridge || spelling == MegatronSpelling::kNemo;
+}
 
 // Fills source.lines. Records an error for a text without any flag.
 [[nodiscard]] MegatronText read_megatron_text(std::string_view text, ConfigSource& source, Diagnostics& problems);

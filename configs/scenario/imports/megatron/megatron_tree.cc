@@ -1,5 +1,7 @@
 #include "configs/scenario/imports/megatron/megatron_tree.h"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <utility>
 
@@ -8,9 +10,20 @@
 namespace ringwright::configs {
 namespace {
 
-const ConfigSource& default_source() {
-  static const ConfigSource kSource{.name = "Megatron's default", .kind = SourceKind::kPreset, .path = {}, .lines = {}};
-  return kSource;
+ConfigSource source_of_defaults(std::string name) {
+  return {.name = std::move(name), .kind = SourceKind::kPreset, .path = {}, .lines = {}};
+}
+
+const ConfigSource& default_source(MegatronSpelling spelling) {
+  static const ConfigSource kMegatron = source_of_defaults("Megatron's default");
+  static const ConfigSource kBridge = source_of_defaults("Megatron-Bridge's default");
+  static const ConfigSource kNemo = source_of_defaults("NeMo's default");
+  if (!is_of_keys(spelling)) return kMegatron;
+  return spelling == MegatronSpelling::kBridge ? kBridge : kNemo;
+}
+
+bool is_of_flag(char c) {
+  return c == '-' || std::isalnum(static_cast<unsigned char>(c)) != 0;
 }
 
 bool is_nothing(const MegatronFlag& flag) {
@@ -49,14 +62,31 @@ MegatronArguments::MegatronArguments(MegatronText text, const ConfigSource& sour
 }
 
 void MegatronArguments::warn(const MegatronWord& word, std::string code, std::string message, std::string hint) const {
-  Diagnostic diagnostic = at_word(source_, word, std::move(code), std::move(message), std::move(hint));
+  Diagnostic diagnostic = at_word(source_, word, std::move(code), as_written(message), as_written(hint));
   diagnostic.severity = Severity::kWarning;
   problems_.add(std::move(diagnostic));
 }
 
 void MegatronArguments::error(const MegatronWord& word, std::string message, std::string hint) const {
   if (!reported_.insert(message).second) return;
-  problems_.add(at_word(source_, word, "E144", std::move(message), std::move(hint)));
+  problems_.add(at_word(source_, word, "E144", as_written(message), as_written(hint)));
+}
+
+std::string MegatronArguments::as_written(std::string_view message) const {
+  if (!is_of_keys(text_.spelling)) return std::string(message);
+  std::string result;
+  while (!message.empty()) {
+    const std::size_t dashes = std::min(message.find("--"), message.size());
+    result += message.substr(0, dashes);
+    message.remove_prefix(std::min(dashes + 2, message.size()));
+    const auto end = std::ranges::find_if_not(message, is_of_flag);
+    std::string flag(message.begin(), end);
+    message.remove_prefix(flag.size());
+    const auto name = text_.names.find(flag);
+    if (name == text_.names.end()) std::ranges::replace(flag, '-', '_');
+    result += name == text_.names.end() ? flag : name->second;
+  }
+  return result;
 }
 
 bool MegatronArguments::has(std::string_view name) const {
@@ -74,7 +104,8 @@ std::optional<MegatronWord> MegatronArguments::value(std::string_view name) cons
   const MegatronWord& word = given.values.front();
   if (!word.resolved) {
     error(word, fmt::format("the value of --{} is {}, which this file does not set", name, word.text),
-          "write the value, or set the variable above");
+          is_of_keys(text_.spelling) ? "write the value, or a default: ${oc.env:NAME,8}"
+                                     : "write the value, or set the variable above");
     return std::nullopt;
   }
   return word;
@@ -100,7 +131,8 @@ std::optional<MegatronWord> MegatronArguments::variable(const std::string& name)
   return found->second;
 }
 
-MegatronTree::MegatronTree(const ConfigSource& source) : source_(source) {
+MegatronTree::MegatronTree(const ConfigSource& source, MegatronSpelling spelling)
+    : source_(source), defaults_(default_source(spelling)) {
   root_.kind = ConfigKind::kMap;
   root_.source = &source;
   root_.line = root_.column = 1;
@@ -143,18 +175,34 @@ ConfigNode scalar(const ConfigSource& source, const MegatronWord& word, std::str
 }  // namespace
 
 void MegatronTree::set(std::string_view path, const MegatronWord& word, std::string text) {
-  at(path) = scalar(source_, word, std::move(text));
+  at(path) = scalar(word.line == 0 ? defaults_ : source_, word, std::move(text));
 }
 
 void MegatronTree::set_list(std::string_view path, const std::vector<MegatronWord>& words) {
-  ConfigNode list = scalar(source_, words.front(), {});
+  ConfigNode list = scalar(words.front().line == 0 ? defaults_ : source_, words.front(), {});
   list.kind = ConfigKind::kList;
   for (const MegatronWord& word : words) list.items.push_back(scalar(source_, word, word.text));
   at(path) = std::move(list);
 }
 
 void MegatronTree::assume(std::string_view path, std::string text) {
-  at(path) = scalar(default_source(), {.text = {}, .line = 0, .column = 0}, std::move(text));
+  at(path) = scalar(defaults_, {.text = {}, .line = 0, .column = 0}, std::move(text));
+}
+
+namespace {
+
+void erase_of(const ConfigSource& source, ConfigNode& map) {
+  for (ConfigEntry& entry : map.entries) erase_of(source, entry.value);
+  std::erase_if(map.entries, [&](const ConfigEntry& entry) {
+    const bool emptied = entry.value.kind == ConfigKind::kMap && entry.value.entries.empty();
+    return emptied || entry.value.source == &source;
+  });
+}
+
+}  // namespace
+
+void MegatronTree::leave_out_assumptions() {
+  erase_of(defaults_, root_);
 }
 
 }  // namespace ringwright::configs

@@ -31,6 +31,9 @@ class MegatronArguments {
   void error(const MegatronWord& word, std::string message, std::string hint = {}) const;
 
  private:
+  // Flags in a message as the file writes them.
+  [[nodiscard]] std::string as_written(std::string_view message) const;
+
   MegatronText text_;
   const ConfigSource& source_;
   Diagnostics& problems_;
@@ -40,7 +43,7 @@ class MegatronArguments {
 
 class MegatronTree {
  public:
-  explicit MegatronTree(const ConfigSource& source);
+  MegatronTree(const ConfigSource& source, MegatronSpelling spelling);
 
   // `path` is "parallel.zero.stage".
   void set(std::string_view path, const MegatronWord& at, std::string text);
@@ -48,12 +51,15 @@ class MegatronTree {
   void set_list(std::string_view path, const std::vector<MegatronWord>& words);
   // What Megatron does by default.
   void assume(std::string_view path, std::string text);
+  // Of a file that overrides some of a recipe, whose other values are unknown.
+  void leave_out_assumptions();
   [[nodiscard]] ConfigNode take() { return std::move(root_); }
 
  private:
   ConfigNode& at(std::string_view path);
 
   const ConfigSource& source_;
+  const ConfigSource& defaults_;
   ConfigNode root_;
 };
 
