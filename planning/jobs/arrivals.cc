@@ -57,7 +57,7 @@ std::vector<ClusterJob> generated_jobs(const ArrivalSettings& settings) {
     job.service = std::clamp(settings.median * std::exp(settings.sigma * draw_normal(lengths)), 1.0, settings.longest);
     job.type = static_cast<std::uint32_t>(types.next_below(static_cast<std::uint64_t>(settings.types)));
     job.least = job.most = job.gpus;
-    if (job.gpus == 1) job.share = settings.share;
+    if (job.gpus == 1) job.part = job.share = settings.share;
   }
   std::ranges::stable_sort(jobs, {}, &ClusterJob::submit);
   for (std::size_t i = 0; i < jobs.size(); ++i) jobs[i].name = fmt::format("job {}", i);
@@ -82,7 +82,8 @@ LoggedArrivals logged_jobs(const traces::JobLog& log, int gpus, double compress)
       // 0.28 * 10'000 may be less than 2'800 in binary; what is beyond a ten-thousandth is left out, so that three
       // jobs of 0.33334 fit.
       constexpr double kRounding = 1e-6;
-      job.share = std::clamp(static_cast<int>(std::floor(logged.gpus * kWholeGpu + kRounding)), 1, kWholeGpu);
+      job.part = std::clamp(static_cast<int>(std::floor(logged.gpus * kWholeGpu + kRounding)), 1, kWholeGpu);
+      job.share = job.part;
     }
     job.least = job.most = job.gpus;
   }

@@ -15,7 +15,8 @@ struct ClusterJob {
   double submit = 0.0;
   double service = 0.0;        // running time on the GPUs it asks for, at its best locality
   int gpus = 1;                // that it asks for
-  int share = kWholeGpu;       // of its GPU; less than all: it shares one GPU with others
+  int part = kWholeGpu;        // of its one GPU that it asks for
+  int share = kWholeGpu;       // of its GPU that it has; less than all: it shares one GPU with others
   double demand = 1.0;         // part of its GPUs that its kernels take at full speed
   bool opportunistic = false;  // takes what guaranteed jobs leave of a GPU (AntMan, TGS)
   int least = 1;               // GPUs of an elastic job

@@ -16,7 +16,7 @@
 namespace ringwright::planning {
 namespace {
 
-PolicyResult summarise_run(const ClusterPlan& plan, const std::string& policy, const ClusterRun& run) {
+PolicyResult summarise_run(const ClusterPlan& plan, const std::string& policy, ClusterRun run) {
   PolicyResult result{
       .policy = policy, .totals = run.totals, .use = run.use, .makespan = run.last_end - run.first_submit};
   result.capacity = result.makespan * plan.shape.gpus();
@@ -36,6 +36,7 @@ PolicyResult summarise_run(const ClusterPlan& plan, const std::string& policy, c
   result.completion = distribution_of(std::move(completion));
   result.guaranteed = distribution_of(std::move(guaranteed));
   result.opportunistic = distribution_of(std::move(opportunistic));
+  result.jobs = std::move(run.jobs);
   return result;
 }
 
@@ -128,13 +129,13 @@ Result<ClusterStudy> study_cluster(const ClusterPlan& plan, const Workers& worke
   each_item(plan.policies.size(), workers, [&](std::size_t item) {
     const auto entry = std::ranges::find(scheduling_policies(), plan.policies[item], &SchedulingPolicyEntry::name);
     const auto policy = entry->make();
-    const ClusterRun run = run_cluster({.shape = plan.shape,
+    ClusterRun run = run_cluster({.shape = plan.shape,
                                         .jobs = *jobs,
                                         .speed = *speed,
                                         .policy = *policy,
                                         .settings = plan.scheduler,
                                         .sharing = plan.sharing});
-    study.policies[item] = summarise_run(plan, plan.policies[item], run);
+    study.policies[item] = summarise_run(plan, plan.policies[item], std::move(run));
   });
   return study;
 }

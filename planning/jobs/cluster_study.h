@@ -32,6 +32,7 @@ struct PolicyResult {
   std::array<std::size_t, kLocalities> jobs_at{};  // by the locality of their last GPUs
   std::vector<double> waiting_quantiles;           // of all jobs, seconds (planning/study/quantiles.h)
   std::vector<double> completion_quantiles;
+  std::vector<JobResult> jobs;                     // in the order of the plan
   ClusterTotals totals;
   UseOverTime use;
   double makespan = 0.0;  // from the first submission to the last end
@@ -60,5 +61,7 @@ struct ClusterStudy {
 [[nodiscard]] std::string render_cluster_text(const ClusterStudy& study);
 // Schema "ringwright.cluster/1" (docs/jobs.md).
 [[nodiscard]] std::string render_cluster_json(const ClusterStudy& study);
+// A row for each policy and job. As a log of the form csv it has the same jobs.
+[[nodiscard]] std::string render_cluster_csv(const ClusterPlan& plan, const ClusterStudy& study);
 
 }  // namespace ringwright::planning

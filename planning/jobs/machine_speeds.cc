@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -114,6 +115,24 @@ Diagnostics check_size(const configs::Scenario& shared, const std::string& machi
                  "give it as many hosts, or make jobs smaller (jobs.gpus, jobs.most)");
 }
 
+// What the cluster calls one unit is one in the machine.
+Diagnostics check_units(const configs::Scenario& shared, const std::string& machine, const ClusterShape& shape,
+                        const NeededRates& needed) {
+  const int hosts = std::max((needed.most + shape.gpus_per_host - 1) / shape.gpus_per_host,
+                             needed.widest == Locality::kHost ? 1 : 2);
+  const auto of_unit = static_cast<std::size_t>(std::min(hosts, shape.hosts_per_unit));
+  const auto units = configs::units_of_hosts(shared.cluster.topology->build().fabric, shared.cluster);
+  std::map<std::uint32_t, std::size_t> sizes;
+  for (const std::uint32_t unit : units) ++sizes[unit];
+  std::size_t largest = 0;
+  for (const auto& [unit, size] : sizes) largest = std::max(largest, size);
+  if (of_unit < 2 || of_unit <= largest || of_unit > units.size()) return {};
+  const auto message = fmt::format("'cluster.hosts_per_unit' is {}, and a unit of 'speed.machine' has {} host{}",
+                                   shape.hosts_per_unit, largest, largest == 1 ? "" : "s");
+  return failure("E486", message, {.file = machine},
+                 fmt::format("set cluster.hosts_per_unit to {}, or give the machine units of {}", largest, of_unit));
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> types_of_machine(const std::string& machine) {
@@ -132,6 +151,9 @@ Result<std::vector<SimulatedRates>> simulated_rates(const std::string& machine, 
     return tl::unexpected(std::move(wrong));
   }
   if (!needed.elsewhere) return std::vector<SimulatedRates>(shared->jobs.size());
+  if (Diagnostics wrong = check_units(*shared, machine, shape, needed); wrong.has_errors()) {
+    return tl::unexpected(std::move(wrong));
+  }
   std::vector<RatePoint> points;
   for (std::size_t type = 0; type < shared->jobs.size(); ++type) {
     for (const int size : sizes_up_to(needed.most)) {

@@ -22,8 +22,8 @@ struct NeededRates {
   bool elsewhere = true;
 };
 // `machine`: a scenario with `jobs`, which are the types. A size whose layout is invalid is left out; E486 where a type
-// has none at a locality that is needed, where the machine is smaller than the largest job, or where its hosts have not
-// as many GPUs as those of `shape`.
+// has none at a locality that is needed, where the machine is smaller than the largest job, where its hosts have not as
+// many GPUs as those of `shape`, or where its units are smaller than a job in one unit of `shape`.
 [[nodiscard]] Result<std::vector<SimulatedRates>> simulated_rates(const std::string& machine, const ClusterShape& shape,
                                                                   const NeededRates& needed,
                                                                   const Workers& workers = {});

@@ -28,6 +28,11 @@ class ClusterOverDays final : public Command {
              .value = "KEY=VALUE",
              .doc = "override a value, may be repeated",
              .target = &study_.settings},
+            {.names = "--csv",
+             .value = "FILE",
+             .doc = "write when each job ran, by policy, as a table",
+             .target = &csv_,
+             .writes = true},
             page_option(&html_),
             threads_option(&study_.threads)};
   }
@@ -40,12 +45,15 @@ class ClusterOverDays final : public Command {
     study_.clear_progress();
     if (!study) return refuse(study.error());
     print(common.json ? render_cluster_json(*study) : render_cluster_text(*study));
+    if (!csv_.empty()) {
+      if (const ExitCode code = write_to(csv_, render_cluster_csv(*plan, *study)); code != ExitCode::kOk) return code;
+    }
     return write_page(html_, render_cluster_json(*study));
   }
 
  private:
   StudyOptions study_;
-  std::string html_;
+  std::string csv_, html_;
 };
 
 }  // namespace

@@ -211,6 +211,13 @@ TEST(ClusterStudy, AMachineHasEveryPlaceThatJobsComeTo) {
   const auto units = study(", hosts_per_unit: 1", "relaxed");
   ASSERT_FALSE(units);
   EXPECT_THAT(render(units.error()), HasSubstr("at no size over units: its hosts are one unit"));
+  // A unit of the cluster is one of the machine: two hosts here are two units there.
+  machine("nodes: 4, node: {preset: dgx-h100}, fabric: {type: rail_optimized, scalable_unit: 1}");
+  const auto smaller = study("", "relaxed");
+  ASSERT_FALSE(smaller);
+  EXPECT_THAT(render(smaller.error()),
+              HasSubstr("E486]: 'cluster.hosts_per_unit' is 32, and a unit of 'speed.machine' has 1 host"));
+  EXPECT_TRUE(study(", hosts_per_unit: 1", "relaxed"));
 }
 
 // A large batch scales from 1 to 8 GPUs, and one of 8 samples hardly: the elastic jobs of a log end accordingly.
