@@ -15,6 +15,7 @@
 #include "core/plan/task_graph.h"
 #include "core/run/step/executor.h"
 #include "core/symmetry/folding.h"
+#include "core/symmetry/lone_folding.h"
 
 namespace ringwright::configs {
 namespace {
@@ -139,7 +140,7 @@ Duration CallOverheads::alone(const CollectiveCall& call, const ChannelChooser* 
   const Router& router = *inputs_.network.router;
   Choosers choosers(steps, kernels);
   choosers.members_together = kernels == nullptr && inputs_.progress == MemberProgress::kTogether;
-  const Folding folding = fold(graph, choosers, router);
+  const Folding folding = fold_alone(graph, choosers, router);
   const auto folded = make_folded_router(router, folding);
   Engine engine;
   const auto network = inputs_.model.make({.engine = engine, .router = *folded});

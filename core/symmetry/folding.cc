@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <span>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
+#include "core/symmetry/class_numbers.h"
 #include "core/symmetry/footprint.h"
 #include "core/symmetry/links_behind_job.h"
 #include "core/symmetry/paths.h"
@@ -13,27 +13,6 @@
 
 namespace ringwright {
 namespace {
-
-// Numbers classes in order of their smallest member.
-template <class Class, class Member>
-void number_classes(const std::vector<std::uint64_t>& colours, std::vector<Class>& class_of,
-                    std::vector<Member>& representative, std::vector<std::uint32_t>& size) {
-  class_of.resize(colours.size());
-  std::unordered_map<std::uint64_t, std::uint32_t> number_of;
-  for (std::size_t first = 0; first < colours.size();) {
-    const auto [entry, is_new] = number_of.try_emplace(colours[first], static_cast<std::uint32_t>(size.size()));
-    if (is_new) {
-      representative.push_back(Member(first));
-      size.push_back(0);
-    }
-    // Nearly always the next member is of the same class.
-    std::size_t end = first + 1;
-    while (end < colours.size() && colours[end] == colours[first]) ++end;
-    std::fill_n(class_of.begin() + static_cast<std::ptrdiff_t>(first), end - first, Class(entry->second));
-    size[entry->second] += static_cast<std::uint32_t>(end - first);
-    first = end;
-  }
-}
 
 class FoldedRouter final : public Router {
  public:
@@ -98,7 +77,7 @@ Folding fold_footprint(const TaskGraph& graph, const Footprint& footprint, const
   std::vector<Paths> paths;  // not from a braced list, which would copy gigabytes
   paths.push_back(find_paths(footprint, router, twins.empty() ? TwinHops::kAll : TwinHops::kFirst));
   for (const Router* epoch : changes.epochs) paths.push_back(find_paths(footprint, *epoch));
-  Refinement refinement(graph, footprint, paths, router, changes);
+  Refinement refinement(graph, footprint, paths, router.capacities(), changes);
   Folding folding;
   folding.rounds = refinement.run();
   refinement.add_twins(twins);
@@ -118,7 +97,7 @@ Folding fold_footprint(const TaskGraph& graph, const Footprint& footprint, const
   if (folds_little(folding)) {
     const std::vector<Paths> nowhere;
     const NetworkChanges none;
-    Refinement roles(graph, footprint, nowhere, router, none);
+    Refinement roles(graph, footprint, nowhere, router.capacities(), none);
     roles.run();
     const std::vector<std::uint64_t>& colours = roles.rank_colours();
     folding.role_classes = std::unordered_set<std::uint64_t>(colours.begin(), colours.end()).size();

@@ -10,11 +10,11 @@
 namespace ringwright {
 
 Refinement::Refinement(const TaskGraph& graph, const Footprint& footprint, const std::vector<Paths>& paths,
-                       const Router& router, const NetworkChanges& changes)
+                       std::span<const Bandwidth> capacities, const NetworkChanges& changes)
     : graph_(graph),
       footprint_(footprint),
       paths_(paths),
-      capacities_(router.capacities()),
+      capacities_(capacities),
       changes_(changes),
       rank_colour_(footprint.colour),
       link_colour_(capacities_.size()),

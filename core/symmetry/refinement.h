@@ -17,7 +17,6 @@
 #include "core/base/ids.h"
 #include "core/base/units.h"
 #include "core/plan/task_graph.h"
-#include "core/ports/router.h"
 #include "core/symmetry/folding.h"
 #include "core/symmetry/footprint.h"
 #include "core/symmetry/paths.h"
@@ -71,9 +70,9 @@ class SplitFinder {
 
 class Refinement {
  public:
-  // One table of paths for each epoch of the network. All of them outlive the refinement.
-  Refinement(const TaskGraph& graph, const Footprint& footprint, const std::vector<Paths>& paths, const Router& router,
-             const NetworkChanges& changes);
+  // One table of paths for each epoch of the network, and the capacities of its links. All outlive the refinement.
+  Refinement(const TaskGraph& graph, const Footprint& footprint, const std::vector<Paths>& paths,
+             std::span<const Bandwidth> capacities, const NetworkChanges& changes);
 
   // Twins are as the first of them, whose hops stand for all.
   void add_twins(std::span<const LinkId> first_of);

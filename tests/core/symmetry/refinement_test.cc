@@ -143,7 +143,7 @@ TEST(Refinement, FindsTheClassesOfTheDefinition) {
     const PlainRouter router(traffic.capacities);
     const NetworkChanges changes;
     const std::vector<Paths> paths = {traffic.paths};
-    Refinement refinement(graph, traffic.footprint, paths, router, changes);
+    Refinement refinement(graph, traffic.footprint, paths, router.capacities(), changes);
     refinement.run();
     const auto [ranks, links] = by_definition(traffic);
     ASSERT_EQ(numbered(refinement.rank_colours()), ranks) << round;
@@ -168,7 +168,7 @@ TEST(Refinement, TakesARoundForEachRankOfARing) {
   const PlainRouter router({});
   const NetworkChanges changes;
   const std::vector<Paths> nowhere;
-  Refinement refinement(graph, footprint, nowhere, router, changes);
+  Refinement refinement(graph, footprint, nowhere, router.capacities(), changes);
   // Each round splits one rank from the rest; 498 do, and one finds nothing.
   EXPECT_EQ(refinement.run(), 499);
   EXPECT_EQ(numbered(refinement.rank_colours()).back(), kRanks - 1);
