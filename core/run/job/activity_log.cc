@@ -6,17 +6,23 @@ namespace ringwright {
 
 // The time in which any of the channels, all of one bit, has a message in flight.
 void ActivityLog::add_together(std::span<Channel> channels) {
+  ahead_.clear();
+  for (const Channel& channel : channels) {
+    const Flight* const first = channel.flights.data();
+    if (!channel.flights.empty()) ahead_.push_back({.next = first, .end = first + channel.flights.size()});
+  }
   Flight together;
   bool any = false;
-  while (true) {
-    Channel* next = nullptr;
-    for (Channel& channel : channels) {
-      if (channel.flights.empty()) continue;
-      if (next == nullptr || channel.flights.front().begin < next->flights.front().begin) next = &channel;
+  while (!ahead_.empty()) {
+    Ahead* first = ahead_.data();
+    for (Ahead& channel : std::span(ahead_).subspan(1)) {
+      if (channel.next->begin < first->next->begin) first = &channel;
     }
-    if (next == nullptr) break;
-    const Flight flight = next->flights.front();
-    next->flights = next->flights.subspan(1);
+    const Flight flight = *first->next;
+    if (++first->next == first->end) {
+      *first = ahead_.back();
+      ahead_.pop_back();
+    }
     if (any && flight.begin <= together.end) {
       together.end = std::max(together.end, flight.end);
       continue;

@@ -87,6 +87,11 @@ class ActivityLog {
     std::uint32_t bit = 0;
     std::span<const Flight> flights;
   };
+  // Of a channel: flights to come, at least one.
+  struct Ahead {
+    const Flight* next = nullptr;
+    const Flight* end = nullptr;
+  };
   struct OfClass {
     std::vector<Change> changes;
     std::vector<Part> profiles;
@@ -120,7 +125,8 @@ class ActivityLog {
   std::vector<OfClass> of_class_;
   std::size_t part_ = 0;       // of add_up: the first profile that is not over
   std::size_t stretch_ = 0;    // of this profile: one that has begun
-  std::vector<Whole> whole_;   // of add_up
+  std::vector<Whole> whole_;      // of add_up
+  std::vector<Ahead> ahead_;      // the same
   std::vector<Change> in_order_;  // the same: all changes
   std::vector<Change> flights_;   // those of channels
 };
