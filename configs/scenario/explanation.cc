@@ -8,6 +8,7 @@
 #include "collectives/error_codes.h"
 #include "configs/scenario/checkpoint_settings.h"
 #include "configs/scenario/data_pipeline_settings.h"
+#include "configs/scenario/imports/run_keys_page.h"
 #include "configs/scenario/job_error_codes.h"
 #include "configs/scenario/key_effects.h"
 #include "configs/scenario/mixed_error_codes.h"
@@ -129,6 +130,7 @@ Explanation explain(std::string_view word) {
       if (rule.path != path) continue;
       page += fmt::format("  a name alone is short for {{preset: NAME}}; names: 'ringwright list {}'\n", rule.folder);
     }
+    if (path == "megatron") page += run_keys_page();
     for (const std::string& reason : reasons_without_effect(path)) page += fmt::format("  no effect: {}\n", reason);
     return {.page = std::move(page), .near = {}};
   }

@@ -164,6 +164,7 @@ struct OtherFormat {
   std::string_view what;
   std::array<std::string_view, 2> keys;  // any of which identifies it
   std::string_view named_as;
+  bool has_model = false;  // a section of our name
 };
 constexpr std::array kOtherFormats = {
     OtherFormat{"a Hugging Face config.json", {"model_type", "architectures"}, "model: {hf: FILE}"},
@@ -171,6 +172,8 @@ constexpr std::array kOtherFormats = {
                 {"zero_optimization", "train_micro_batch_size_per_gpu"},
                 "training: {deepspeed: FILE}"},
     OtherFormat{"an accelerate configuration", {"fsdp_config", "distributed_type"}, "parallel: {fsdp_config: FILE}"},
+    OtherFormat{"a configuration of Megatron-Bridge", {"train", "comm_overlap"}, "megatron: FILE", true},
+    OtherFormat{"a configuration of NeMo", {"trainer", "exp_manager"}, "megatron: FILE", true},
 };
 
 }  // namespace
@@ -204,10 +207,11 @@ Diagnostics with_foreign_names(const Diagnostics& diagnostics) {
 }
 
 Diagnostics other_format(const ConfigDocument& document, const std::string& path) {
-  for (const std::string_view own : {"cluster", "model", "training", "parallel", "megatron"}) {
+  for (const std::string_view own : {"cluster", "training", "parallel", "megatron"}) {
     if (document.names(own)) return {};
   }
   for (const OtherFormat& format : kOtherFormats) {
+    if (!format.has_model && document.names("model")) continue;
     if (std::ranges::none_of(format.keys, [&](std::string_view key) { return document.names(key); })) continue;
     std::string named(format.named_as);
     named.replace(named.find("FILE"), 4, std::filesystem::path(path).filename().string());

@@ -27,9 +27,9 @@ namespace {
 // The dimensions whose collectives may have an algorithm of their own.
 const std::vector<std::string>& dimension_names() {
   static const std::vector<std::string> kNames = {
-      "tp",       "cp",           "cp_a2a",       "cp_p2p",  "ep",        "ep_inner",  "ep_outer",
-      "etp",      "edp",          "dp",           "pp",      "mp",        "embedding", "mirror",
-      "dp_shard", "dp_replicate", "dp_secondary", "dp_node", "dp_across", "mp_intra",  "mp_cross"};
+      "tp", "cp", "cp_a2a", "cp_p2p",    "ep",     "ep_inner", "ep_outer",     "etp",          "edp",
+      "dp", "pp", "mp",     "embedding", "mirror", "dp_shard", "dp_replicate", "dp_secondary", "dp_node",
+      "dp_across", "mp_intra", "mp_cross"};
   return kNames;
 }
 
@@ -51,8 +51,8 @@ const Entry& find_entry(std::span<const Entry> entries, std::string_view name) {
 namespace {
 
 void read_equal_hosts(ConfigMap& map, Cluster& cluster) {
-  cluster.hosts =
-      map.integer({.name = "nodes", .doc = "number of hosts (servers)", .fallback = 1, .min = 1, .max = 1'000'000});
+  cluster.hosts = map.integer({.name = "nodes", .doc = "number of hosts (servers)", .fallback = 1, .min = 1,
+                               .max = 1'000'000});
   ConfigMap node = map.map("node", "one host; `preset` names a shipped one");
   cluster.host = network_models::read_host(node);
   ConfigMap gpu = node.map("gpu", "the GPU of the host; `preset` names a shipped one");
@@ -81,8 +81,7 @@ Cluster read_cluster(ConfigMap root) {
 
   ConfigMap fabric = map.map("fabric", "the network between hosts");
   const auto topologies = network_models::topologies();
-  const Key<std::string> type{.name = "type",
-                              .doc = "shape of the network",
+  const Key<std::string> type{.name = "type", .doc = "shape of the network",
                               .fallback = std::string(cluster.hosts == 1 ? "single_node" : "rail_optimized")};
   cluster.fabric = fabric.choice(type, options_of(topologies));
   const network_models::Host host = staged(cluster.host);
@@ -143,9 +142,10 @@ SimulateSettings read_simulate(ConfigMap root, const UsualSteps& usual = {}) {
   } else {
     map.ignore("cycle_tolerance", "'simulate.fast_forward: false' simulates all cycles");
   }
-  settings.allow_slow = map.boolean({.name = "allow_slow",
-                                     .doc = "run even if the estimate made beforehand exceeds 2 minutes or 16 GiB",
-                                     .fallback = false});
+  settings.allow_slow = map.boolean(
+      {.name = "allow_slow",
+       .doc = "run even if the estimate made beforehand exceeds 2 minutes or 16 GiB",
+       .fallback = false});
   const std::vector<Option> models = options_of(network_models::models());
   const std::string network = map.choice(
       {.name = "network", .doc = "network model: the fidelity of the simulation", .fallback = std::string("flow")},
@@ -195,7 +195,8 @@ void read_header(ConfigMap root, std::string* name) {
   static_cast<void>(
       root.file({.name = "megatron",
                  .doc = "a run to take model, training and parallel from: of Megatron-LM a shell script, the arguments "
-                        "that a log prints, or the YAML of a functional test; of Megatron-Bridge its configuration",
+                        "that a log prints, or the YAML of a functional test; the configuration of Megatron-Bridge or "
+                        "NeMo",
                  .fallback = std::string()}));
   *name = root.text({.name = "name", .doc = "name of the scenario in reports", .fallback = std::string("scenario")});
   check_result_name(root, *name);
@@ -246,9 +247,7 @@ Scenario::~Scenario() = default;
 Scenario::Scenario(Scenario&& other) noexcept = default;
 Scenario& Scenario::operator=(Scenario&& other) noexcept = default;
 
-Diagnostics warnings_of(const Scenario& scenario) {
-  return ringwright::warnings_of(scenario.document.log());
-}
+Diagnostics warnings_of(const Scenario& scenario) { return ringwright::warnings_of(scenario.document.log()); }
 
 Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& files, Diagnostics& foreign,
                        const JobReading& reading) {
@@ -266,16 +265,16 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   for (HostGroup& group : cluster.groups) set(group.gpu);
   scenario.gpu_sharing = read_gpu_sharing(root, reading.machine_only || reading.share != nullptr);
   scenario.jobs = read_jobs_of(root, cluster, scenario.gpu_sharing, reading);
-  scenario.job =
-      reading.machine_only ? read_job_of_machine(root, cluster) : read_job(root, cluster, foreign, reading.share);
+  scenario.job = reading.machine_only ? read_job_of_machine(root, cluster)
+                                      : read_job(root, cluster, foreign, reading.share);
   ConfigMap collective_map = root.map("collectives", "which algorithms carry out collectives");
   const auto dimensions = dimension_names_of(scenario.job);
   const collectives::LibrarySettings library = read_library_of(root, cluster);
   read_collectives(root, read_chooser_settings(collective_map, dimensions, collectives::Rung::kSteps, library), files,
                    foreign, scenario);
   fuse_tensors(root, library, scenario.job);
-  scenario.simulate =
-      reading.machine_only ? read_simulate(root, {.measured = 4, .warmup = 1}) : read_simulate_of(root, scenario.job);
+  scenario.simulate = reading.machine_only ? read_simulate(root, {.measured = 4, .warmup = 1})
+                                           : read_simulate_of(root, scenario.job);
   check_rung(root, scenario.collectives, *scenario.simulate.network);
   if (!fabric_is_wrong(scenario.document)) see_in_dimensions(root, scenario.simulate, scenario.cluster);
   check_server_rung(root, scenario);

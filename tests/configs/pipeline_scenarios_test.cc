@@ -135,6 +135,18 @@ TEST(MegatronScenario, AConfigurationOfMegatronBridgeIsTheJobOfItsCommandLine) {
   EXPECT_EQ(play(*yaml).time(), play(*script).time());
 }
 
+// NeMo's trainer has the machine's size as well.
+TEST(MegatronScenario, AConfigurationOfNemoIsTheJobOfItsCommandLine) {
+  const std::string cluster = "\ncluster: {node: {preset: dgx-h100}, fabric: {type: rail_optimized}}\n";
+  const auto yaml = load_in_test_folder("megatron: nemo-run.yaml" + cluster);
+  const auto script = load_in_test_folder("megatron: nemo-run.sh" + cluster);
+  ASSERT_TRUE(yaml) << render(yaml.error());
+  ASSERT_TRUE(script) << render(script.error());
+  EXPECT_EQ(yaml->cluster.hosts, 2);
+  EXPECT_EQ(yaml->job.training.global_batch, 32);
+  EXPECT_EQ(play(*yaml).time(), play(*script).time());
+}
+
 TEST(MegatronScenario, WhatTheScenarioSaysOtherwiseIsAContradiction) {
   const auto refused = load_in_test_folder(
       "megatron: megatron-run.sh\nparallel: {tp: 8}\n"

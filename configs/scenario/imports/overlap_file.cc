@@ -56,9 +56,9 @@ constexpr std::array kKinds{
 };
 
 // The first value of a setting holds; differing ones are reported.
-class Settings {
+class OverlapSettings {
  public:
-  explicit Settings(Imports& imports) : imports_(imports) {}
+  explicit OverlapSettings(Imports& imports) : imports_(imports) {}
 
   void set(ConfigMap& gemm, std::string_view name, std::string_view key, const std::string& value) {
     const std::string start = fmt::format("parallel.{}=", key);
@@ -76,7 +76,7 @@ class Settings {
   Imports& imports_;
 };
 
-void read_gemm(ConfigMap gemm, const Kind& kind, Settings& settings) {
+void read_gemm(ConfigMap gemm, const Kind& kind, OverlapSettings& settings) {
   if (gemm.has("method")) {
     const std::string method =
         gemm.choice({.name = "method", .doc = "how it is exchanged", .fallback = "bulk"}, kMethods);
@@ -105,7 +105,7 @@ void read_gemm(ConfigMap gemm, const Kind& kind, Settings& settings) {
 }  // namespace
 
 void read_tensor_overlap(ConfigMap file, Imports& imports) {
-  Settings settings(imports);
+  OverlapSettings settings(imports);
   for (const Kind& kind : kKinds) {
     for (const char* name : kind.gemms) {
       if (is_given(file, name)) read_gemm(file.map(name, "one GEMM"), kind, settings);

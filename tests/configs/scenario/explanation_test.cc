@@ -67,5 +67,15 @@ TEST(Explanation, OfAKeySaysWhenItHasNoEffect) {
   EXPECT_THAT(explain("hf").page, HasSubstr("model.hf: a text"));
 }
 
+// Flags of Megatron-LM, and keys of Megatron-Bridge and NeMo by their sections.
+TEST(Explanation, OfARunsFileListsWhatIsRead) {
+  const std::string page = explain("megatron").page;
+  for (const char* name : {"--num-layers,", "--rampup-batch-size,", "Megatron-Bridge, keys of model that are read:",
+                           "gated_linear_unit,", "NeMo, keys of model that are reported as not modelled:", "fsdp,",
+                           "NeMo, sections without an effect on a step:"}) {
+    EXPECT_NE(page.find(name), std::string::npos) << name;
+  }
+}
+
 }  // namespace
 }  // namespace ringwright::configs::explanation_test

@@ -121,5 +121,14 @@ TEST(OtherFormats, AreReportedByTheirKeysWithOneError) {
   EXPECT_THAT(refusal_of("{train_micro_batch_size_per_gpu: 1}"), HasSubstr("training: {deepspeed: config.json}"));
 }
 
+// Their section has our name.
+TEST(OtherFormats, WithAModelOfTheirOwnAreReported) {
+  const std::string bridge = refusal_of("{model: {num_layers: 4}, train: {global_batch_size: 8}}");
+  EXPECT_THAT(bridge, HasSubstr("this is a configuration of Megatron-Bridge, not a scenario"));
+  EXPECT_THAT(bridge, HasSubstr("megatron: config.json"));
+  EXPECT_THAT(refusal_of("{model: {encoder_seq_length: 8}, trainer: {num_nodes: 2}}"),
+              HasSubstr("this is a configuration of NeMo, not a scenario"));
+}
+
 }  // namespace
 }  // namespace ringwright::configs::foreign_names_test

@@ -6,7 +6,8 @@
 #include <fmt/format.h>
 
 #include "configs/scenario/imports/hydra/bridge_keys.h"
-#include "configs/scenario/imports/hydra/bridge_run.h"
+#include "configs/scenario/imports/hydra/core_rules.h"
+#include "configs/scenario/imports/hydra/run_sections.h"
 #include "configs/scenario/imports/hydra/section_reader.h"
 #include "core/base/text.h"
 
@@ -38,7 +39,7 @@ void read_word_section(std::string_view name, const HydraKey& key, FlagList& fla
   flags.error(key, fmt::format("{} is '{}'; a map of keys is expected", key.path, value_of(key).word.text));
 }
 
-void read_sections(const ConfigNode& map, const std::string& path, SectionReader& reader, BridgeRun& run) {
+void read_sections(const ConfigNode& map, const std::string& path, SectionReader& reader, RunSections& run) {
   for (const ConfigEntry& entry : map.entries) {
     const std::string name = section_name(entry.key);
     const HydraKey key{.path = path.empty() ? entry.key : path + "." + entry.key, .node = &entry.value};
@@ -59,32 +60,11 @@ void report_adapters(const HydraKey& key, FlagList& flags) {
   flags.warn(key, "W136", fmt::format("{} is not modelled: all weights are trained", key.path));
 }
 
-HydraKey entry_of(const ConfigNode& map, std::string_view name, const std::string& path) {
-  const ConfigEntry* const entry = find_entry(map, name);
-  return {.path = path.empty() ? std::string(name) : path + "." + std::string(name),
-          .node = entry == nullptr ? nullptr : &entry->value};
-}
-
 }  // namespace
-
-void BridgeRun::add(std::string_view section, const ConfigNode& map, std::string path) {
-  sections_.insert_or_assign(std::string(section), Section{.map = &map, .path = std::move(path)});
-}
-
-HydraKey BridgeRun::key(std::string_view section, std::string_view name) const {
-  const auto found = sections_.find(section);
-  if (found == sections_.end()) return {.path = fmt::format("{}.{}", section, name), .node = nullptr};
-  return entry_of(*found->second.map, name, found->second.path);
-}
-
-HydraKey BridgeRun::section(std::string_view name) const {
-  const auto found = sections_.find(name);
-  return found == sections_.end() ? HydraKey{} : HydraKey{.path = found->second.path, .node = found->second.map};
-}
 
 MegatronText read_bridge_file(const ConfigNode& root, const ConfigSource& source, Diagnostics& problems) {
   FlagList flags(source, problems);
-  BridgeRun run(flags);
+  RunSections run(flags);
   SectionReader reader(bridge_sections(), flags);
   const ConfigNode* const whole = map_below(root, kWhole);
   const ConfigNode& container = whole == nullptr ? root : *whole;
@@ -95,12 +75,12 @@ MegatronText read_bridge_file(const ConfigNode& root, const ConfigSource& source
       if (entry.key != kWhole) report_unknown_section({.path = entry.key, .node = &entry.value}, flags);
     }
   }
-  reader.tell_unused();
-  report_adapters(entry_of(container, kAdapters, path), flags);
-  apply_bridge_model(run);
-  apply_bridge_layout(run);
-  apply_bridge_precision(run, entry_of(container, "mixed_precision", path));
-  apply_bridge_overlap(run);
+  reader.report_unused();
+  report_adapters(key_below(container, kAdapters, path), flags);
+  apply_core_model(run);
+  apply_core_layout(run);
+  apply_mixed_precision(run, key_below(container, "mixed_precision", path));
+  apply_overlap(run);
   for (const KeySection& section : bridge_sections()) flags.name(section);
   return flags.take(MegatronSpelling::kBridge);
 }

@@ -10,7 +10,7 @@ namespace {
 
 using enum KeyMeaning;
 
-constexpr std::string_view kLaunches = "kernels are launched one by one";
+constexpr std::string_view kLaunches = "kernels are launched one by one; see compute.cuda_graphs";
 constexpr std::string_view kBuckets = "ddp.bucket_size sets the size of buckets";
 constexpr std::string_view kSharding = "set parallel.fsdp or parallel.zero.stage in the scenario instead";
 constexpr std::string_view kInSwitch = "name an in-switch algorithm in collectives instead";
@@ -150,7 +150,8 @@ constexpr std::array kModelRows{
     KeyRow{"overlap_p2p_comm_warmup_flush", kUnmodelled, "messages overlap as in the steady state"},
     KeyRow{"tp_comm_overlap_disable_qkv", kUnmodelled, "all GEMMs of a layer overlap with their exchange"},
     KeyRow{"tp_comm_overlap_disable_fc1", kUnmodelled, "all GEMMs of a layer overlap with their exchange"},
-    KeyRow{"num_microbatches_with_partial_activation_checkpoints", kUnmodelled, "all microbatches recompute alike"},
+    KeyRow{"num_microbatches_with_partial_activation_checkpoints", kUnmodelled,
+           "all microbatches recompute the same layers"},
     KeyRow{"moe_layer_recompute", kUnmodelled, "name the experts in model.recompute_modules"},
     KeyRow{"cuda_graph_impl", kUnmodelled, kLaunches, "none"},
     KeyRow{"enable_cuda_graph", kUnmodelled, kLaunches},

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "configs/scenario/imports/hydra/bridge_run.h"
+#include "configs/scenario/imports/hydra/core_rules.h"
 
 namespace ringwright::configs {
 namespace {
@@ -14,17 +14,13 @@ namespace {
 constexpr std::string_view kOverlap = "comm_overlap";
 constexpr std::string_view kBucket = "134217728";  // parameters: 128 x 1024 x 1024
 
-bool is_given(const HydraKey& key) {
-  return value_of(key).kind != HydraKind::kNothing;
-}
-
 // Of comm_overlap where it is not null, else the section's own.
-HydraKey decisive(BridgeRun& run, std::string_view section, std::string_view name) {
+HydraKey decisive(RunSections& run, std::string_view section, std::string_view name) {
   const HydraKey own = run.key(kOverlap, name);
   return is_given(own) ? own : run.key(section, name);
 }
 
-void set_tensor_overlap(BridgeRun& run) {
+void set_tensor_overlap(RunSections& run) {
   FlagList& flags = run.flags();
   const HydraKey overlap = run.key(run.has(kOverlap) ? kOverlap : "model", "tp_comm_overlap");
   if (!flags.is_on(overlap)) return;
@@ -37,23 +33,11 @@ void set_tensor_overlap(BridgeRun& run) {
                                   split ? "sequence_parallel is false" : "tensor_model_parallel_size is 1"));
   }
   flags.turn_on("tp-comm-overlap", overlap);
-  for (const std::string_view name : {"tp_comm_overlap_ag", "tp_comm_overlap_rs"}) {
-    if (flags.read_switch(run.key("model", name)) == false) {
-      flags.turn_on("disable-" + flag_of({.name = name}), run.key("model", name));
-    }
-  }
-  const HydraKey scatter = run.key("model", "tp_comm_overlap_rs_dgrad");
-  if (flags.is_on(scatter)) flags.turn_on("tp-comm-overlap-rs-dgrad", scatter);
-  const HydraKey methods = decisive(run, "model", "tp_comm_overlap_cfg");
-  if (!is_given(methods)) return;
-  if (methods.node->kind == ConfigKind::kScalar) return flags.give("tp-comm-overlap-cfg", methods);
-  flags.warn(methods, "W136",
-             fmt::format("{} is not modelled: methods and chunks are Transformer Engine's defaults", methods.path),
-             "write them to a file, and name it in parallel.tp_comm_overlap_cfg");
+  apply_core_tensor_overlap(run, decisive(run, "model", "tp_comm_overlap_cfg"));
 }
 
 // Only chunks of interleaved stages are sent while others are computed.
-void set_stage_overlap(BridgeRun& run) {
+void set_stage_overlap(RunSections& run) {
   FlagList& flags = run.flags();
   const HydraKey chunks = run.key("model", "virtual_pipeline_model_parallel_size");
   if (flags.read_number(chunks).value_or(1) <= 1) return;
@@ -69,7 +53,7 @@ void set_stage_overlap(BridgeRun& run) {
   }
 }
 
-void set_data_overlap(BridgeRun& run) {
+void set_data_overlap(RunSections& run) {
   FlagList& flags = run.flags();
   const bool by_section = run.has(kOverlap) && flags.has("use-distributed-optimizer");
   for (const std::string_view name : {"overlap_grad_reduce", "overlap_param_gather"}) {
@@ -88,15 +72,36 @@ void set_data_overlap(BridgeRun& run) {
 
 }  // namespace
 
-void apply_bridge_overlap(BridgeRun& run) {
+void apply_core_tensor_overlap(RunSections& run, const HydraKey& methods) {
   FlagList& flags = run.flags();
-  set_tensor_overlap(run);
-  set_stage_overlap(run);
-  set_data_overlap(run);
+  for (const std::string_view name : {"tp_comm_overlap_ag", "tp_comm_overlap_rs"}) {
+    if (flags.read_switch(run.key("model", name)) == false) {
+      flags.turn_on("disable-" + flag_of({.name = name}), run.key("model", name));
+    }
+  }
+  const HydraKey scatter = run.key("model", "tp_comm_overlap_rs_dgrad");
+  if (flags.is_on(scatter)) flags.turn_on("tp-comm-overlap-rs-dgrad", scatter);
+  if (!is_given(methods)) return;
+  if (methods.node->kind == ConfigKind::kScalar) return flags.give("tp-comm-overlap-cfg", methods);
+  flags.warn(methods, "W136",
+             fmt::format("{} is not modelled: methods and chunks are Transformer Engine's defaults", methods.path),
+             "write them to a file, and name it in parallel.tp_comm_overlap_cfg");
+}
+
+void apply_core_expert_overlap(RunSections& run) {
+  FlagList& flags = run.flags();
   for (const std::string_view name : {"overlap_moe_expert_parallel_comm", "delay_wgrad_compute"}) {
     const HydraKey key = decisive(run, "model", name);
     if (flags.is_on(key)) flags.turn_on(flag_of({.name = name}), key);
   }
+}
+
+void apply_overlap(RunSections& run) {
+  FlagList& flags = run.flags();
+  set_tensor_overlap(run);
+  set_stage_overlap(run);
+  set_data_overlap(run);
+  apply_core_expert_overlap(run);
   const HydraKey deferred = decisive(run, "model", "defer_embedding_wgrad_compute");
   if (flags.is_on(deferred)) flags.turn_on("defer-embedding-wgrad-compute", deferred);
 }

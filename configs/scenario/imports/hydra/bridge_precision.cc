@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "configs/scenario/imports/hydra/bridge_run.h"
+#include "configs/scenario/imports/hydra/core_rules.h"
 #include "core/base/text.h"
 
 namespace ringwright::configs {
@@ -66,7 +66,7 @@ void apply_recipe(const HydraKey& key, FlagList& flags) {
 // Of mixed_precision where it is given there, else the section's own.
 class PrecisionKeys {
  public:
-  explicit PrecisionKeys(BridgeRun& run) : run_(run) {}
+  explicit PrecisionKeys(RunSections& run) : run_(run) {}
 
   [[nodiscard]] HydraKey find(std::string_view name, std::string_view section = "model") const {
     const HydraKey mixed = run_.key(kMixed, name);
@@ -75,14 +75,14 @@ class PrecisionKeys {
   [[nodiscard]] bool is_on(std::string_view name) const { return run_.flags().is_on(find(name)); }
 
  private:
-  BridgeRun& run_;
+  RunSections& run_;
 };
 
 void set_narrow_types(const PrecisionKeys& keys, FlagList& flags) {
   const HydraKey fp8 = keys.find("fp8");
   const HydraKey fp4 = keys.find("fp4");
-  const bool has_fp8 = value_of(fp8).kind != HydraKind::kNothing;
-  const bool has_fp4 = value_of(fp4).kind != HydraKind::kNothing;
+  const bool has_fp8 = is_given(fp8);
+  const bool has_fp4 = is_given(fp4);
   if (has_fp8 && has_fp4) {
     return flags.error(fp4, fmt::format("{} and {} contradict each other", fp8.path, fp4.path),
                        "set one of them to null");
@@ -114,11 +114,12 @@ void set_narrow_types(const PrecisionKeys& keys, FlagList& flags) {
 }
 
 // DistributedDataParallelConfig's default is to reduce gradients in the type of the parameters.
-void set_gradients(BridgeRun& run, const PrecisionKeys& keys, bool by_recipe) {
+void set_gradients(RunSections& run, const PrecisionKeys& keys, bool by_recipe) {
   FlagList& flags = run.flags();
   const HydraKey wide = keys.find("grad_reduce_in_fp32", "ddp");
   if (flags.read_switch(wide) == false && !by_recipe && flags.has("bf16")) flags.turn_on("grad-reduce-in-bf16", wide);
-  if (wide.node == nullptr && !by_recipe && flags.has("bf16") && run.is_whole()) {
+  const bool by_plugin = run.key(kMixed, "precision").node != nullptr;  // of NeMo 2, fp32 by default
+  if (wide.node == nullptr && !by_recipe && !by_plugin && flags.has("bf16") && run.is_whole()) {
     flags.assume("grad-reduce-in-bf16", "");
   }
   if (!flags.is_on(run.key("optimizer", "use_precision_aware_optimizer"))) return;
@@ -130,7 +131,7 @@ void set_gradients(BridgeRun& run, const PrecisionKeys& keys, bool by_recipe) {
 
 }  // namespace
 
-void apply_bridge_precision(BridgeRun& run, const HydraKey& mixed_precision) {
+void apply_mixed_precision(RunSections& run, const HydraKey& mixed_precision) {
   FlagList& flags = run.flags();
   const bool by_recipe =
       value_of(mixed_precision).kind == HydraKind::kWord && mixed_precision.node->kind != ConfigKind::kMap;

@@ -68,16 +68,17 @@ void FlagList::take_row(const KeyRow& row, const HydraKey& key) {
   }
 }
 
-bool FlagList::is_known(const HydraKey& key, const MegatronWord& word) {
+bool FlagList::is_known(const HydraKey& key) {
+  const MegatronWord word = value_of(key).word;
   if (word.resolved) return true;
-  error(key, fmt::format("{} is {}, which this file does not set", key.path, word.text),
+  error(key, fmt::format("the value of {} is {}, which this file does not set", key.path, word.text),
         "write the value, or a default: ${oc.env:NAME,8}");
   return false;
 }
 
 std::optional<bool> FlagList::read_switch(const HydraKey& key) {
   const HydraValue value = value_of(key);
-  if (value.kind == HydraKind::kNothing || !is_known(key, value.word)) return std::nullopt;
+  if (value.kind == HydraKind::kNothing || !is_known(key)) return std::nullopt;
   const auto on = value.kind == HydraKind::kWord ? switch_of(value.word.text) : std::nullopt;
   if (!on) error(key, fmt::format("{} is '{}'; true or false is expected", key.path, value.word.text));
   return on;
@@ -85,12 +86,12 @@ std::optional<bool> FlagList::read_switch(const HydraKey& key) {
 
 std::optional<std::int64_t> FlagList::read_number(const HydraKey& key) {
   const HydraValue value = value_of(key);
-  if (value.kind == HydraKind::kNothing || !is_known(key, value.word)) return std::nullopt;
+  if (value.kind == HydraKind::kNothing || !is_known(key)) return std::nullopt;
   const auto number = parse_whole(value.word.text);
   constexpr std::int64_t kLargest = 1'000'000'000'000;
   if (number && *number <= kLargest && *number >= -kLargest) return number;
   error(key, fmt::format("{} is '{}', which is not a whole number{}", key.path, value.word.text,
-                         number ? " of a size that can be meant" : ""));
+                         number ? " of a possible size" : ""));
   return std::nullopt;
 }
 
@@ -113,6 +114,7 @@ void FlagList::name(const KeySection& section) {
     if (row.meaning == KeyMeaning::kUnmodelled || row.meaning == KeyMeaning::kIdle) continue;
     names_.emplace(flag_of(row), fmt::format("{}.{}", section.name, row.name));
   }
+  if (section.base != nullptr) name(*section.base);
 }
 
 MegatronText FlagList::take(MegatronSpelling spelling) {

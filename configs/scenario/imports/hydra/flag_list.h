@@ -32,6 +32,9 @@ class FlagList {
   [[nodiscard]] bool is_on(const HydraKey& key) { return read_switch(key).value_or(false); }
   [[nodiscard]] std::optional<std::int64_t> read_number(const HydraKey& key);
 
+  // Not an interpolation that the file leaves open, which is an error.
+  [[nodiscard]] bool is_known(const HydraKey& key);
+
   void warn(const HydraKey& key, std::string code, std::string message, std::string hint = {});
   void error(const HydraKey& key, std::string message, std::string hint = {});
 
@@ -40,9 +43,6 @@ class FlagList {
 
  private:
   void put(MegatronFlag flag, const HydraKey& key);
-  // An error where the value is known only when the job starts.
-  [[nodiscard]] bool is_known(const HydraKey& key, const MegatronWord& word);
-
   const ConfigSource& source_;
   Diagnostics& problems_;
   std::map<std::string, MegatronFlag, std::less<>> flags_;

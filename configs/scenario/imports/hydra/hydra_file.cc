@@ -5,6 +5,9 @@
 #include <string>
 
 #include "configs/scenario/imports/hydra/bridge_file.h"
+#include "configs/scenario/imports/hydra/interpolation.h"
+#include "configs/scenario/imports/hydra/nemo_file.h"
+#include "configs/scenario/imports/hydra/recipe_file.h"
 #include "core/config/yaml_reader.h"
 
 namespace ringwright::configs {
@@ -15,6 +18,9 @@ constexpr std::string_view kContainer = "_target_: megatron.bridge.training.conf
 // Of the lines at the margin.
 constexpr std::array<std::string_view, 7> kMarginWords{
     "model:", "trainer:", "ConfigContainer:", "train:", "model_config:", "train_config:", kContainer};
+
+constexpr std::array<std::string_view, 5> kNemoNames{"encoder_seq_length", "micro_batch_size", "global_batch_size",
+                                                     "activations_checkpoint_granularity", "optim"};
 
 bool is_of_yaml(std::string_view line) {
   if (line.empty() || line.front() == ' ' || line.front() == '#' || line.starts_with("- ")) return true;
@@ -45,6 +51,14 @@ bool begins_a_line(std::string_view text, std::string_view word) {
   return false;
 }
 
+// A trainer of Lightning, or a model with NeMo's names.
+bool is_of_nemo(const ConfigNode& root) {
+  if (map_below(root, "trainer") != nullptr) return true;
+  const ConfigNode* const model = map_below(root, "model");
+  return model != nullptr &&
+         std::ranges::any_of(kNemoNames, [&](std::string_view name) { return find_entry(*model, name) != nullptr; });
+}
+
 }  // namespace
 
 bool is_hydra_file(std::string_view text) {
@@ -57,7 +71,10 @@ std::optional<MegatronText> read_hydra_file(std::string_view text, ConfigSource&
   const std::size_t errors = problems.error_count();
   const std::optional<ConfigNode> root = read_yaml(own, source, problems);
   if (!root || problems.error_count() > errors) return std::nullopt;
-  MegatronText flags = read_bridge_file(*root, source, problems);
+  const ConfigNode whole = with_interpolations(*root);
+  MegatronText flags = is_recipe_file(whole) ? read_recipe_file(whole, source, problems)
+                       : is_of_nemo(whole)   ? read_nemo_file(whole, source, problems)
+                                             : read_bridge_file(whole, source, problems);
   if (flags.flags.empty() && problems.error_count() == errors) {
     problems.add({.code = "E144",
                   .place = {.file = source.name},

@@ -81,6 +81,10 @@ HydraValue value_of(const HydraKey& key) {
   return value;
 }
 
+bool is_given(const HydraKey& key) {
+  return value_of(key).kind != HydraKind::kNothing;
+}
+
 MegatronWord word_of_key(const HydraKey& key) {
   if (key.node == nullptr) return {.text = key.path, .line = 0, .column = 0};
   const ConfigNode& node = *key.node;

@@ -27,6 +27,8 @@ struct HydraValue {
 
 // {_target_: torch.bfloat16, _call_: false} is bf16; {_target_: ...AttnBackend, _args_: [1]} is flash.
 [[nodiscard]] HydraValue value_of(const HydraKey& key);
+// It has a value, not null.
+[[nodiscard]] bool is_given(const HydraKey& key);
 // The key itself, for messages and for switches.
 [[nodiscard]] MegatronWord word_of_key(const HydraKey& key);
 // true and false as YAML 1.1 and Python write them, 1 and 0 as variables of shells have them.

@@ -14,7 +14,8 @@ const KeyRow* find_row(const KeySection& section, std::string_view name) {
   static constexpr KeyRow kIdleRow{.name = "", .meaning = KeyMeaning::kIdle};
   const auto row = std::ranges::find(section.rows, name, &KeyRow::name);
   if (row != section.rows.end()) return &*row;
-  return section.all_idle || std::ranges::find(section.idle, name) != section.idle.end() ? &kIdleRow : nullptr;
+  if (section.all_idle || std::ranges::find(section.idle, name) != section.idle.end()) return &kIdleRow;
+  return section.base == nullptr ? nullptr : find_row(*section.base, name);
 }
 
 const KeySection* find_section(std::span<const KeySection> sections, std::string_view name) {

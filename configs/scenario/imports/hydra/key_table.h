@@ -29,6 +29,7 @@ struct KeySection {
   std::span<const KeyRow> rows = {};
   std::span<const std::string_view> idle = {};  // further rows of kIdle
   bool all_idle = false;                        // nothing else in it has an effect, either
+  const KeySection* base = nullptr;             // keys that are not here may be of this section
 };
 
 [[nodiscard]] std::string flag_of(const KeyRow& row);

@@ -1,5 +1,7 @@
 #include "configs/scenario/imports/hydra/section_reader.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "core/base/check.h"
@@ -17,6 +19,8 @@ std::vector<std::string> names_of(const KeySection& section) {
   std::vector<std::string> names;
   for (const KeyRow& row : section.rows) names.emplace_back(row.name);
   for (const std::string_view name : section.idle) names.emplace_back(name);
+  if (section.base == nullptr) return names;
+  for (std::string& name : names_of(*section.base)) names.push_back(std::move(name));
   return names;
 }
 
@@ -50,7 +54,7 @@ void SectionReader::report_unknown(const KeySection& section, const HydraKey& ke
               near.empty() ? std::string() : fmt::format("did you mean {}?", near));
 }
 
-void SectionReader::tell_unused() const {
+void SectionReader::report_unused() const {
   if (unused_.empty()) return;
   std::string names;
   for (const HydraKey& key : unused_) names += (names.empty() ? "" : ", ") + key.path;

@@ -19,7 +19,7 @@ class SectionReader {
   // `path` is where the section lies in the file; its rows are those of the section of that name.
   void read(std::string_view section, const ConfigNode& map, const std::string& path);
   // Unknown keys that are null or false are options of other versions that are not in use: named together.
-  void tell_unused() const;
+  void report_unused() const;
 
  private:
   void report_unknown(const KeySection& section, const HydraKey& key, std::string_view name);

@@ -68,8 +68,11 @@ void MegatronArguments::warn(const MegatronWord& word, std::string code, std::st
 }
 
 void MegatronArguments::error(const MegatronWord& word, std::string message, std::string hint) const {
-  if (!reported_.insert(message).second) return;
-  problems_.add(at_word(source_, word, "E144", as_written(message), as_written(hint)));
+  std::string written = as_written(message);
+  const auto is_same = [&](const Diagnostic& found) { return found.message == written; };
+  if (std::ranges::any_of(problems_.all(), is_same))
+    return;  // a value is read several times, its mistake reported once
+  problems_.add(at_word(source_, word, "E144", std::move(written), as_written(hint)));
 }
 
 std::string MegatronArguments::as_written(std::string_view message) const {

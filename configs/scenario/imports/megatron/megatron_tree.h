@@ -3,7 +3,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 
@@ -37,7 +36,6 @@ class MegatronArguments {
   MegatronText text_;
   const ConfigSource& source_;
   Diagnostics& problems_;
-  mutable std::set<std::string> reported_;  // a value is read several times, its mistake reported once
   std::map<std::string, MegatronFlag, std::less<>> flags_;
 };
 

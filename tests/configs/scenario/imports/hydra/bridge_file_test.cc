@@ -160,8 +160,9 @@ TEST(BridgeFile, WhatIsNotModelledIsReportedWhereItIsOn) {
   EXPECT_THAT(
       run_of("  cuda_graph_impl: transformer_engine\n", "peft: {_target_: megatron.bridge.peft.lora.LoRA}\n")
           .messages(),
-      testing::UnorderedElementsAre("5:3 W136: model.cuda_graph_impl is not modelled: kernels are launched one by one",
-                                    HasSubstr("6:1 W136: peft is not modelled: all weights are trained")));
+      testing::UnorderedElementsAre(
+          "5:3 W136: model.cuda_graph_impl is not modelled: kernels are launched one by one; see compute.cuda_graphs",
+          HasSubstr("6:1 W136: peft is not modelled: all weights are trained")));
   EXPECT_THAT(run_of("", "train: {rampup_batch_size: [16, 8, 1000]}\n").messages(),
               ElementsAre(HasSubstr("W136: train.rampup_batch_size is not modelled")));
   EXPECT_THAT(
@@ -192,8 +193,8 @@ TEST(BridgeFile, WrongValuesAreErrorsAtTheirPlace) {
 
 TEST(BridgeFile, ContradictionsAreErrors) {
   EXPECT_THAT(run_of("  seq_length: 4096\n", "dataset:\n  sequence_length: 8192\n").messages(),
-              ElementsAre("7:20 E144: dataset.sequence_length is 8192, but model.seq_length is 4096 | Megatron-Bridge "
-                          "refuses different lengths"));
+              ElementsAre("7:20 E144: dataset.sequence_length is 8192, but model.seq_length is 4096 | the model and "
+                          "its samples have one length"));
   EXPECT_THAT(run_of("  bf16: true\n  fp16: true\n").messages(),
               ElementsAre("6:3 E144: model.bf16 and model.fp16 contradict each other | give one of them"));
   EXPECT_THAT(run_of("  fp8: hybrid\n  fp4: e2m1\n").messages(),

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "configs/scenario/imports/hydra/bridge_run.h"
+#include "configs/scenario/imports/hydra/core_rules.h"
 
 namespace ringwright::configs {
 namespace {
@@ -36,32 +36,8 @@ std::string layout_text(const HydraKey& key, FlagList& flags) {
   return text;
 }
 
-void set_stages(BridgeRun& run) {
-  FlagList& flags = run.flags();
-  const HydraKey layout = run.key("model", "pipeline_model_parallel_layout");
-  const HydraKind kind = value_of(layout).kind;
-  if (kind == HydraKind::kWord) flags.give("pipeline-model-parallel-layout", layout);
-  if (kind == HydraKind::kList) {
-    if (const std::string text = layout_text(layout, flags); !text.empty()) {
-      flags.give("pipeline-model-parallel-layout", layout, text);
-    }
-  }
-  flags.give("virtual-pipeline-model-parallel-size", run.key("model", "virtual_pipeline_model_parallel_size"));
-}
-
-void set_recomputation(BridgeRun& run) {
-  FlagList& flags = run.flags();
-  const std::string granularity = value_of(run.key("model", "recompute_granularity")).word.text;
-  if (granularity == "full") {
-    flags.give("recompute-method", run.key("model", "recompute_method"));
-    flags.give("recompute-num-layers", run.key("model", "recompute_num_layers"));
-  } else if (granularity == "selective") {
-    flags.give("recompute-modules", run.key("model", "recompute_modules"));
-  }
-}
-
 // Either of the two turns both on.
-void set_optimizer(BridgeRun& run) {
+void set_sharded_optimizer(RunSections& run) {
   FlagList& flags = run.flags();
   for (const std::string_view section : {"optimizer", "ddp"}) {
     const HydraKey sharded = run.key(section, "use_distributed_optimizer");
@@ -83,10 +59,34 @@ void set_optimizer(BridgeRun& run) {
 
 }  // namespace
 
-void apply_bridge_layout(BridgeRun& run) {
-  set_stages(run);
-  set_recomputation(run);
-  set_optimizer(run);
+void apply_core_stages(RunSections& run) {
+  FlagList& flags = run.flags();
+  const HydraKey layout = run.key("model", "pipeline_model_parallel_layout");
+  const HydraKind kind = value_of(layout).kind;
+  if (kind == HydraKind::kWord) flags.give("pipeline-model-parallel-layout", layout);
+  if (kind == HydraKind::kList) {
+    if (const std::string text = layout_text(layout, flags); !text.empty()) {
+      flags.give("pipeline-model-parallel-layout", layout, text);
+    }
+  }
+  flags.give("virtual-pipeline-model-parallel-size", run.key("model", "virtual_pipeline_model_parallel_size"));
+}
+
+void apply_core_recomputation(RunSections& run) {
+  FlagList& flags = run.flags();
+  const std::string granularity = value_of(run.key("model", "recompute_granularity")).word.text;
+  if (granularity == "full") {
+    flags.give("recompute-method", run.key("model", "recompute_method"));
+    flags.give("recompute-num-layers", run.key("model", "recompute_num_layers"));
+  } else if (granularity == "selective") {
+    flags.give("recompute-modules", run.key("model", "recompute_modules"));
+  }
+}
+
+void apply_core_layout(RunSections& run) {
+  apply_core_stages(run);
+  apply_core_recomputation(run);
+  set_sharded_optimizer(run);
 }
 
 }  // namespace ringwright::configs
