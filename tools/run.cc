@@ -89,7 +89,7 @@ class Run final : public Command {
              .doc = "a YAML file, or the name of a shipped scenario",
              .target = &config_,
              .required = true},
-            step_option("--megatron", "FILE", "a Megatron-LM run to take model, training and parallel from",
+            step_option("--megatron", "FILE", "a run of Megatron-LM, Megatron-Bridge or NeMo: model, training, layout",
                         &megatron_),
             {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated", .target = &overrides_},
             {.names = "--out",

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "collectives/nccl/environment.h"
+#include "configs/scenario/imports/hydra/bridge_keys.h"
 #include "configs/scenario/imports/imports.h"
 #include "configs/scenario/imports/megatron/megatron_flags.h"
 #include "configs/scenario/scenario.h"
@@ -61,6 +62,18 @@ std::string megatron_hint(std::string_view word) {
   }
   // A single word ("seed", "load") may come from anywhere.
   return flag.find('-') == std::string::npos ? std::string() : theirs + "; nothing that is predicted depends on it";
+}
+
+// Fields of Megatron-Core's classes, which Megatron-Bridge and NeMo write into their configurations.
+std::string core_hint(std::string_view word) {
+  for (const KeySection& section : bridge_sections()) {
+    const auto row = std::ranges::find(section.rows, word, &KeyRow::name);
+    if (row == section.rows.end() || row->meaning == KeyMeaning::kUnmodelled) continue;
+    const FlagEntry* const entry = find_megatron_flag(flag_of(*row));
+    if (entry == nullptr || entry->key.find('.') == std::string_view::npos) continue;
+    return fmt::format("'{}' is Megatron-Core's name; here it is '{}'", word, entry->key);
+  }
+  return {};
 }
 
 std::string imported_hint(std::string_view word) {
@@ -179,7 +192,7 @@ constexpr std::array kOtherFormats = {
 }  // namespace
 
 std::string foreign_name_hint(std::string_view word) {
-  for (const auto ask : {other_hint, megatron_hint, imported_hint, nccl_hint}) {
+  for (const auto ask : {other_hint, megatron_hint, core_hint, imported_hint, nccl_hint}) {
     if (std::string hint = ask(word); !hint.empty()) return hint;
   }
   return {};

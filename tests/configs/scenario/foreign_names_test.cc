@@ -104,6 +104,13 @@ TEST(ForeignNames, AreNotSoughtForKeysThatOtherSettingsRead) {
   EXPECT_THAT(refusal, Not(HasSubstr("Megatron-LM")));
 }
 
+// Megatron-Bridge's configurations have fields of classes, whose names differ from the flags.
+TEST(ForeignNames, OfMegatronCoreAreKnown) {
+  EXPECT_EQ(foreign_name_hint("num_moe_experts"),
+            "'num_moe_experts' is Megatron-Core's name; here it is 'model.num_experts'");
+  EXPECT_EQ(foreign_name_hint("no_such_field"), "");
+}
+
 TEST(ForeignNames, OfNobodyKeepTheirHint) {
   EXPECT_EQ(hint_of("tensor_paralel"), "");
 }

@@ -26,7 +26,9 @@ void set_tensor_overlap(RunSections& run) {
   if (!flags.is_on(overlap)) return;
   const bool split = flags.read_number(run.key("model", "tensor_model_parallel_size")).value_or(2) > 1;
   const HydraKey sequence = run.key("model", "sequence_parallel");
-  const bool sequences = sequence.node == nullptr ? !run.is_whole() : flags.is_on(sequence);
+  // An open or wrong value is an error of its own.
+  const bool sequences =
+      is_given(sequence) ? flags.read_switch(sequence).value_or(true) : sequence.node == nullptr && !run.is_whole();
   if (!split || !sequences) {
     return flags.warn(overlap, "W131",
                       fmt::format("{} has no effect: model.{}", overlap.path,

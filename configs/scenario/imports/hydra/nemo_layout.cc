@@ -123,8 +123,10 @@ void apply_nemo_overlap(RunSections& run) {
   if (!flags.is_on(overlap)) return;
   const HydraKey ranks = run.key("model", "tensor_model_parallel_size");
   const HydraKey sequences = run.key("model", "sequence_parallel");
-  const bool is_split = flags.read_number(ranks).value_or(1) > 1;
-  if (!is_split || !flags.is_on(sequences)) {
+  // An open or wrong value is an error of its own.
+  const bool is_split = is_given(ranks) && flags.read_number(ranks).value_or(2) > 1;
+  const bool has_sequences = is_given(sequences) && flags.read_switch(sequences).value_or(true);
+  if (!is_split || !has_sequences) {
     return flags.warn(overlap, "W131",
                       fmt::format("{} has no effect: {}", overlap.path,
                                   is_split ? "model.sequence_parallel is false" : ranks.path + " is 1"));

@@ -40,6 +40,7 @@ constexpr std::array kIdleWithout{
     FlagPair{"fp8-recipe", "fp8-format"},
     FlagPair{"fp4-recipe", "fp4-format"},
     FlagPair{"optimizer-offload-fraction", "optimizer-cpu-offload"},
+    FlagPair{"sgd-momentum", "optimizer"},
     FlagPair{"cpu-offloading-num-layers", "cpu-offloading"},
     FlagPair{"cross-entropy-fusion-impl", "cross-entropy-loss-fusion"},
     FlagPair{"tile-factor", "memory-centric-tiled-linear"},

@@ -196,7 +196,7 @@ constexpr std::array kFlags{
     FlagEntry{"use-custom-fsdp", kNotModelled, "set parallel.zero.stage instead"},
     FlagEntry{"cpu-offloading-weights", kNotModelled, "weights stay on the GPU; see parallel.zero.offload_param"},
     FlagEntry{"optimizer", kText, "training.optimizer"},
-    FlagEntry{"sgd-momentum", kNumber, "training.sgd_momentum"},
+    FlagEntry{"sgd-momentum", kRule, "training.sgd_momentum"},
     FlagEntry{"enable-cuda-graph", kNotModelled, "kernels are launched one by one"},
     FlagEntry{"external-cuda-graph", kNotModelled, "kernels are launched one by one"},
     FlagEntry{"cuda-graph*", kNotModelled, "kernels are launched one by one"},

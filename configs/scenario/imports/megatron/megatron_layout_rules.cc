@@ -87,6 +87,13 @@ void set_state_types(const MegatronArguments& arguments, MegatronTree& tree) {
   }
 }
 
+// A log has it for every optimizer.
+void set_momentum(const MegatronArguments& arguments, MegatronTree& tree) {
+  const auto optimizer = arguments.value("optimizer");
+  const auto momentum = arguments.value("sgd-momentum");
+  if (optimizer && momentum && optimizer->text == "sgd") tree.set("training.sgd_momentum", *momentum);
+}
+
 void set_recompute(const MegatronArguments& arguments, MegatronTree& tree) {
   const auto granularity = arguments.value("recompute-granularity");
   if (granularity) {
@@ -252,6 +259,7 @@ void apply_training_rules(const MegatronArguments& arguments, MegatronTree& tree
   set_layers(arguments, tree);
   set_narrow(arguments, tree);
   set_state_types(arguments, tree);
+  set_momentum(arguments, tree);
   set_recompute(arguments, tree);
 }
 

@@ -150,7 +150,8 @@ MegatronText read_megatron_text(std::string_view text, ConfigSource& source, Dia
         {.code = "E144",
          .place = {.file = source.name},
          .message = "it contains no Megatron flag",
-         .hint = "a shell script with --flags, the arguments that a log prints, or a test case with MODEL_ARGS"});
+         .hint = "a shell script with --flags, the arguments that a log prints, a test case with MODEL_ARGS, or a "
+                 "configuration of Megatron-Bridge or NeMo"});
   }
   return result;
 }

@@ -257,6 +257,15 @@ TEST(MegatronImport, NarrowGemmsAndStatesAreRead) {
                                                                        {"training.main_params_dtype", "fp32"}}));
 }
 
+TEST(MegatronImport, TheMomentumIsThatOfSgd) {
+  const Import sgd("--num-layers 2 --optimizer sgd --sgd-momentum 0.5\n");
+  EXPECT_THAT(sgd.messages(), IsEmpty());
+  EXPECT_THAT(sgd.keys, Contains(Pair("training.sgd_momentum", "0.5")));
+  const Import adam("--num-layers 2 --optimizer adam --sgd-momentum 0.9\n");
+  EXPECT_THAT(adam.messages(), IsEmpty());
+  EXPECT_THAT(adam.keys, Not(Contains(Pair("training.sgd_momentum", testing::_))));
+}
+
 TEST(MegatronImport, OffloadingIsRead) {
   const Import import(
       "--num-layers 2 --cpu-offloading --cpu-offloading-num-layers 1 --use-precision-aware-optimizer "
