@@ -29,8 +29,7 @@ void report_unknown_section(const HydraKey& key, FlagList& flags) {
   std::vector<std::string> names;
   for (const KeySection& section : bridge_sections()) names.emplace_back(section.name);
   const std::string near = nearest_name(key.path, names);
-  flags.warn(key, "W135", fmt::format("{} is unknown and left out", key.path),
-             near.empty() ? std::string() : fmt::format("did you mean {}?", near));
+  flags.warn_unknown(key, near);
 }
 
 // What is a word or a list where a map of keys is expected.

@@ -101,6 +101,11 @@ void FlagList::warn(const HydraKey& key, std::string code, std::string message, 
   problems_.add(std::move(found));
 }
 
+void FlagList::warn_unknown(const HydraKey& key, std::string_view near) {
+  const std::string guess = near.empty() ? std::string() : fmt::format("; did you mean {}?", near);
+  warn(key, "W135", fmt::format("{} is unknown and left out{}", key.path, guess));
+}
+
 void FlagList::error(const HydraKey& key, std::string message, std::string hint) {
   const MegatronWord word = value_of(key).word;
   Diagnostic found =

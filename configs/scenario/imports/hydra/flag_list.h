@@ -36,6 +36,8 @@ class FlagList {
   [[nodiscard]] bool is_known(const HydraKey& key);
 
   void warn(const HydraKey& key, std::string code, std::string message, std::string hint = {});
+  // With the name that was probably wanted, which may be empty.
+  void warn_unknown(const HydraKey& key, std::string_view near);
   void error(const HydraKey& key, std::string message, std::string hint = {});
 
   void name(const KeySection& section);  // how the file writes the flags of its keys

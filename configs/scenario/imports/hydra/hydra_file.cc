@@ -16,13 +16,15 @@ namespace {
 constexpr std::string_view kContainer = "_target_: megatron.bridge.training.config.ConfigContainer";
 
 // Of the lines at the margin.
-constexpr std::array<std::string_view, 7> kMarginWords{
-    "model:", "trainer:", "ConfigContainer:", "train:", "model_config:", "train_config:", kContainer};
+constexpr auto kMarginWords =
+    std::to_array<std::string_view>({"model:", "trainer:", "ConfigContainer:", "train:", "ddp:", "mixed_precision:",
+                                     "comm_overlap:", "model_config:", "train_config:", "ddp_config:", kContainer});
 
 constexpr std::array<std::string_view, 5> kNemoNames{"encoder_seq_length", "micro_batch_size", "global_batch_size",
                                                      "activations_checkpoint_granularity", "optim"};
 
 bool is_of_yaml(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
   if (line.empty() || line.front() == ' ' || line.front() == '#' || line.starts_with("- ")) return true;
   const auto end = std::ranges::find_if(line, [](char c) { return c == ':' || c == ' '; });
   return end != line.end() && *end == ':' && end != line.begin();
@@ -62,7 +64,9 @@ bool is_of_nemo(const ConfigNode& root) {
 }  // namespace
 
 bool is_hydra_file(std::string_view text) {
-  if (text.starts_with("#!") || begins_a_line(text, "MODEL_ARGS:")) return false;
+  constexpr std::string_view kDots = " .....";  // of arguments in a log of Megatron-LM
+  if (begins_a_line(text, kContainer)) return true;
+  if (text.starts_with("#!") || begins_a_line(text, "MODEL_ARGS:") || text.find(kDots) != text.npos) return false;
   return std::ranges::any_of(kMarginWords, [&](std::string_view section) { return begins_a_line(text, section); });
 }
 

@@ -44,8 +44,7 @@ void report_unknown_part(const HydraKey& key, FlagList& flags, const ConfigSourc
   std::vector<std::string> names;
   for (const KeySection& section : nemo_sections()) names.emplace_back(section.name);
   const std::string near = nearest_name(key.path, names);
-  flags.warn(key, "W135", fmt::format("{} is unknown and left out", key.path),
-             near.empty() ? std::string() : fmt::format("did you mean {}?", near));
+  flags.warn_unknown(key, near);
 }
 
 void read_part(std::string_view name, const HydraKey& key, SectionReader& reader, RunSections& run) {
@@ -63,7 +62,7 @@ void read_overwritten(const HydraKey& key, RunSections& run) {
     if (const KeyRow* const row = find_row(bridge_sections()[0], entry.key)) {
       run.flags().take_row(*row, own);
     } else {
-      run.flags().warn(own, "W135", fmt::format("{} is unknown and left out", own.path));
+      run.flags().warn_unknown(own, {});
     }
   }
 }

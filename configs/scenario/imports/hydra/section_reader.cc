@@ -50,8 +50,7 @@ void SectionReader::report_unknown(const KeySection& section, const HydraKey& ke
     unused_.push_back(key);
     return;
   }
-  flags_.warn(key, "W135", fmt::format("{} is unknown and left out", key.path),
-              near.empty() ? std::string() : fmt::format("did you mean {}?", near));
+  flags_.warn_unknown(key, near);
 }
 
 void SectionReader::report_unused() const {

@@ -142,10 +142,10 @@ TEST(BridgeFile, WindowsAndLayoutsAreWrittenAsOnTheCommandLine) {
 
 TEST(BridgeFile, UnknownKeysAreReportedWithTheNearest) {
   EXPECT_THAT(run_of("  tensor_model_paralel_size: 4\n").messages(),
-              ElementsAre("5:3 W135: model.tensor_model_paralel_size is unknown and left out | did you mean "
+              ElementsAre("5:3 W135: model.tensor_model_paralel_size is unknown and left out; did you mean "
                           "tensor_model_parallel_size?"));
   EXPECT_THAT(run_of("", "trian: {global_batch_size: 8}\n").messages(),
-              ElementsAre("5:1 W135: trian is unknown and left out | did you mean train?"));
+              ElementsAre("5:1 W135: trian is unknown and left out; did you mean train?"));
   EXPECT_THAT(run_of("  wonderful_new_kernel: true\n").messages(),
               ElementsAre("5:3 W135: model.wonderful_new_kernel is unknown and left out"));
   // Options of other versions that are off are named together.

@@ -147,7 +147,7 @@ TEST(NemoFile, KeysOfMegatronCoreAreReadInTheModel) {
 
 TEST(NemoFile, WhatIsNotReadIsReported) {
   EXPECT_THAT(run_of("  tensor_model_paralel_size: 2\n").messages(),
-              ElementsAre("7:3 W135: model.tensor_model_paralel_size is unknown and left out | did you mean "
+              ElementsAre("7:3 W135: model.tensor_model_paralel_size is unknown and left out; did you mean "
                           "tensor_model_parallel_size?"));
   EXPECT_THAT(run_of("  ub_tp_comm_overlap: true\n").messages(),
               ElementsAre("7:3 W131: model.ub_tp_comm_overlap has no effect: model.tensor_model_parallel_size is 1"));
