@@ -24,7 +24,7 @@ constexpr std::array kModelRows{
     KeyRow{"num_query_groups", kTogether, "num-query-groups"},
     KeyRow{"kv_channels", kTogether, "kv-channels"},
     KeyRow{"seq_length"},
-    KeyRow{"max_position_embeddings"},
+    KeyRow{"max_position_embeddings", kTogether, "max-position-embeddings"},
     KeyRow{"position_embedding_type"},
     KeyRow{"normalization"},
     KeyRow{"gated_linear_unit", kTogether, "swiglu"},

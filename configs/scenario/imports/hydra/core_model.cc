@@ -79,6 +79,12 @@ void apply_core_width(RunSections& run) {
   if (hidden) flags.assume("ffn-hidden-size", std::to_string(4 * *hidden));
 }
 
+// The scenario's model may have no table of positions: then nothing reads its length.
+void apply_core_positions(RunSections& run) {
+  const bool is_known = run.is_whole() || is_given(run.key("model", "position_embedding_type"));
+  if (is_known) run.flags().give("max-position-embeddings", run.key("model", "max_position_embeddings"));
+}
+
 // Their sizes are given also where they are Megatron-Core's defaults, for models that have no such layers.
 void apply_core_kinds_of_layers(RunSections& run) {
   FlagList& flags = run.flags();
@@ -127,6 +133,7 @@ void apply_core_model(RunSections& run) {
   set_activation(run);
   apply_core_heads(run);
   apply_core_width(run);
+  apply_core_positions(run);
   set_vocabulary(run);
   apply_core_kinds_of_layers(run);
   apply_core_lengths(run);

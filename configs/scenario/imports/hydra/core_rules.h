@@ -12,6 +12,7 @@ void apply_core_model(RunSections& run);
 // Parts of it.
 void apply_core_heads(RunSections& run);
 void apply_core_width(RunSections& run);
+void apply_core_positions(RunSections& run);
 void apply_core_kinds_of_layers(RunSections& run);
 void apply_core_lengths(RunSections& run);
 

@@ -26,7 +26,7 @@ constexpr std::array kNemoModelRows{
     KeyRow{"num_attention_heads"},
     KeyRow{"num_query_groups", kTogether, "num-query-groups"},
     KeyRow{"kv_channels", kTogether, "kv-channels"},
-    KeyRow{"max_position_embeddings"},
+    KeyRow{"max_position_embeddings", kTogether, "max-position-embeddings"},
     KeyRow{"position_embedding_type", kTogether, "position-embedding-type"},
     KeyRow{"normalization", kTogether, "normalization"},
     KeyRow{"activation", kTogether, "swiglu"},

@@ -99,6 +99,7 @@ void apply_nemo_model(RunSections& run) {
   set_lengths_of_samples(run);
   apply_core_heads(run);
   apply_core_width(run);
+  apply_core_positions(run);
   apply_core_kinds_of_layers(run);
   apply_core_stages(run);
   apply_core_expert_overlap(run);

@@ -78,6 +78,13 @@ TEST(NemoFile, AConfigurationWithoutAShapeSetsNothingElse) {
   EXPECT_EQ(run.all(), (Keys{{"cluster.nodes", "2"}, {"parallel.tp", "2"}}));
 }
 
+// As in MLPerf's submissions, whose model comes from elsewhere.
+TEST(NemoFile, TheLengthOfATableOfPositionsIsLeftToTheModel) {
+  const ImportedRun run("trainer: {num_nodes: 2}\nmodel:\n  encoder_seq_length: 64\n  max_position_embeddings: 64\n");
+  EXPECT_EQ(run.all(), (Keys{{"cluster.nodes", "2"}, {"model.seq_length", "64"}}));
+  EXPECT_EQ(run_of("  max_position_embeddings: 64\n").keys.at("model.max_position_embeddings"), "64");
+}
+
 TEST(NemoFile, OptimizersHaveTheDefaultsOfTheirLibraries) {
   const ImportedRun apex = run_of("  optim: {name: distributed_fused_adam, bucket_cap_mb: 10}\n");
   EXPECT_THAT(apex.messages(), IsEmpty());
