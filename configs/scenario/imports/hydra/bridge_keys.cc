@@ -13,6 +13,7 @@ using enum KeyMeaning;
 constexpr std::string_view kLaunches = "kernels are launched one by one; see compute.cuda_graphs";
 constexpr std::string_view kBuckets = "ddp.bucket_size sets the size of buckets";
 constexpr std::string_view kSharding = "set parallel.fsdp or parallel.zero.stage in the scenario instead";
+constexpr std::string_view kZeroOfFsdp = "it is the stage of ZeRO of ddp.data_parallel_sharding_strategy";
 constexpr std::string_view kInSwitch = "name an in-switch algorithm in collectives instead";
 
 constexpr std::array kModelRows{
@@ -221,7 +222,7 @@ constexpr std::array kDdpRows{
     KeyRow{"grad_reduce_in_fp32", kTogether, "grad-reduce-in-bf16"},
     KeyRow{"fp8_param_gather", kTogether, "fp8-param-gather"},
     KeyRow{"num_distributed_optimizer_instances"},
-    KeyRow{"use_megatron_fsdp", kUnmodelled, kSharding},
+    KeyRow{"use_megatron_fsdp", kUnmodelled, kZeroOfFsdp},
     KeyRow{"use_custom_fsdp", kUnmodelled, kSharding},
     KeyRow{"data_parallel_sharding_strategy", kTogether, "data-parallel-sharding-strategy"},
     KeyRow{"outer_dp_sharding_strategy", kUnmodelled, kSharding, "no_shard"},
@@ -291,7 +292,7 @@ constexpr std::array kDatasetRows{
 };
 
 constexpr std::array kDistRows{
-    KeyRow{"use_megatron_fsdp", kUnmodelled, kSharding},
+    KeyRow{"use_megatron_fsdp", kUnmodelled, kZeroOfFsdp},
     KeyRow{"use_torch_fsdp2", kUnmodelled, kSharding},
     KeyRow{"use_tp_pp_dp_mapping", kUnmodelled, "ranks are laid out as tp-cp-ep-dp-pp"},
     KeyRow{"use_sharp", kUnmodelled, kInSwitch},

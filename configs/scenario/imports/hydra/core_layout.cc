@@ -44,7 +44,9 @@ void set_sharded_optimizer(RunSections& run) {
     if (flags.is_on(sharded)) flags.turn_on("use-distributed-optimizer", sharded);
   }
   const HydraKey strategy = run.key("ddp", "data_parallel_sharding_strategy");
-  if (flags.is_on(run.key("ddp", "use_megatron_fsdp"))) flags.give("data-parallel-sharding-strategy", strategy);
+  for (const std::string_view section : {"dist", "ddp"}) {
+    if (flags.is_on(run.key(section, "use_megatron_fsdp"))) flags.give("data-parallel-sharding-strategy", strategy);
+  }
   if (value_of(run.key("optimizer", "optimizer")).word.text == "sgd") {
     flags.give("sgd-momentum", run.key("optimizer", "sgd_momentum"));
   }

@@ -170,6 +170,16 @@ TEST(BridgeFile, WhatIsNotModelledIsReportedWhereItIsOn) {
       ElementsAre("5:3 W136: model.activation_func is not modelled: the MLP is modelled with GELU"));
 }
 
+TEST(BridgeFile, MegatronFsdpIsAStageOfZero) {
+  const std::string strategy =
+      "ddp: {data_parallel_sharding_strategy: optim_grads_params, grad_reduce_in_fp32: true}\n";
+  const ImportedRun run = run_of("", strategy + "dist: {use_megatron_fsdp: true}\n");
+  EXPECT_THAT(run.messages(),
+              ElementsAre(HasSubstr("6:8 W136: dist.use_megatron_fsdp is not modelled: it is the stage")));
+  EXPECT_EQ(run.keys.at("parallel.zero.stage"), "3");
+  EXPECT_EQ(run_of("", strategy).assumed.at("parallel.zero.stage"), "0");  // of Megatron-FSDP alone
+}
+
 TEST(BridgeFile, WrongValuesAreErrorsAtTheirPlace) {
   EXPECT_THAT(run_of("  normalization: RMSnorm\n").messages(),
               ElementsAre("5:18 E144: model.normalization is 'RMSnorm'; did you mean 'RMSNorm'? | one of: LayerNorm, "
