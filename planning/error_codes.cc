@@ -61,7 +61,8 @@ constexpr std::array kStudyCodes = {
               .title = "a cluster over days that cannot be simulated as described",
               .explanation =
                   "The file names the hosts, jobs from a log or a generator, how fast jobs run on other GPUs, and "
-                  "policies. No job asks\nfor more GPUs than the cluster has.",
+                  "policies. No job asks\nfor more GPUs than the cluster has, or fails so often (`failures`) that it "
+                  "hardly ever ends.",
               .example = "cluster: { hosts: 256 }\njobs: { count: 10000, span: 168h }\nscheduler: { policies: [fifo, "
                          "srtf] }"},
     ErrorCode{.code = "E486",

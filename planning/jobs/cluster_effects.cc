@@ -74,7 +74,7 @@ void add_plan_facts(const ClusterPlan& plan, SettingValues& values) {
   const bool moves = anywhere && places_differ && plan.scheduler.migrate;
   const auto opportunistic = std::ranges::count(plan.jobs, true, &ClusterJob::opportunistic);
   const bool classes = opportunistic > 0 && opportunistic < std::ssize(plan.jobs);
-  const bool stops = resizes || any(&SchedulingPolicy::preempts) || moves || classes;
+  const bool stops = resizes || any(&SchedulingPolicy::preempts) || moves || classes || plan.failures.any();
   values.add("policies.resize", yes_or_no(resizes));
   values.add("policies.in_rounds", yes_or_no(any(&SchedulingPolicy::in_rounds)));
   values.add("policies.keep_sizes", yes_or_no(any([](const SchedulingPolicy& made) { return !made.resizes(); })));

@@ -70,6 +70,7 @@ class ClusterReader {
     read_speed();
     read_jobs();
     read_sharing();
+    plan_.failures = read_failures(root_, plan_.shape, plan_.jobs);
     read_scheduler();
     return std::move(plan_);
   }

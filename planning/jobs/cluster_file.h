@@ -25,6 +25,7 @@ struct ClusterPlan {
   std::vector<std::string> policies;  // known ones
   bool shares_gpus = true;            // parts of GPUs are packed; false: each has a GPU
   SharingKind sharing = SharingKind::kParts;
+  FailureSettings failures;
   bool has_usual_demand = false;  // some job asks for no part of a GPU, so that its demand is that of `sharing`
   bool draws_classes = false;     // which jobs are opportunistic
   Diagnostics warnings;           // keys without effect among them

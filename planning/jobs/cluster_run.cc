@@ -27,6 +27,7 @@ class ClusterPlayer {
       const std::size_t ended = jobs_.end_until(now);
       arrive(now);
       changed_ = changed_ || ended > 0;
+      fail_and_repair(now);
       result.last_end = now;
       if (all_ended()) break;  // a round that follows decides nothing
       if (acts_at(now)) {
@@ -71,7 +72,7 @@ class ClusterPlayer {
     }
     while (!relaxations_.empty() && relaxations_.begin()->first <= now) relaxations_.erase(relaxations_.begin());
     if (!relaxations_.empty()) at = std::min(at, relaxations_.begin()->first);
-    return at;
+    return std::min(at, failures_.next());
   }
   // The quotient is rounded: 3 rounds of 3.3 s may seem to be less than 3.
   [[nodiscard]] double next_round(double now) const {
@@ -86,7 +87,8 @@ class ClusterPlayer {
     const double time = now - last_;
     const GpuPool& pool = jobs_.pool();
     ClusterTotals& totals = jobs_.totals();
-    const int in_use = inputs_.shape.gpus() - pool.free();
+    const int in_use = inputs_.shape.gpus() - pool.free() - jobs_.gpus_down();
+    totals.down += time * jobs_.gpus_down();
     const double shared = static_cast<double>(pool.shared_parts()) / kWholeGpu;
     // Jobs that disturb each other have a GPU together; parts that do not are parts of it.
     const bool together = inputs_.sharing != SharingKind::kParts;
@@ -111,6 +113,17 @@ class ClusterPlayer {
       waiting_.insert(entry(arrived_));
       if (relaxes()) relaxations_.insert({relaxed_at(arrived_), arrived_});
       changed_ = true;
+    }
+  }
+
+  void fail_and_repair(double now) {
+    for (; failures_.next() <= now; changed_ = true) {
+      const HostFailures::Event event = failures_.take();
+      if (event.fails) {
+        for (const std::size_t job : jobs_.fail_host(event.host, now)) wait_again(job);
+      } else {
+        jobs_.repair_host(event.host);
+      }
     }
   }
 
@@ -217,9 +230,10 @@ class ClusterPlayer {
   }
 
   [[nodiscard]] std::vector<int> sizes_of(const std::vector<ClusterJobView>& views) const {
-    if (!has_parts_) return inputs_.policy.sizes(views, inputs_.shape.gpus(), inputs_.speed);
+    const int gpus = inputs_.shape.gpus() - jobs_.gpus_down();
+    if (!has_parts_) return inputs_.policy.sizes(views, gpus, inputs_.speed);
     const GpuCompany company = company_of(views, inputs_.sharing);
-    const std::vector<int> of_first = inputs_.policy.sizes(company.first, inputs_.shape.gpus(), inputs_.speed);
+    const std::vector<int> of_first = inputs_.policy.sizes(company.first, gpus, inputs_.speed);
     std::vector<int> sizes;
     for (const std::size_t first : company.of_job) sizes.push_back(of_first[first]);
     return sizes;
@@ -263,6 +277,7 @@ class ClusterPlayer {
   std::size_t arrived_ = 0;
   double first_submit_ = inputs_.jobs.empty() ? 0.0 : inputs_.jobs.front().submit;
   double last_ = first_submit_;
+  HostFailures failures_{inputs_.failures, inputs_.shape.hosts, first_submit_};
   UseOverTime use_;
   bool changed_ = false;
   bool has_parts_ = std::ranges::any_of(inputs_.jobs, [](const ClusterJob& job) { return job.share < kWholeGpu; });

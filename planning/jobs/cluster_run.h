@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "planning/jobs/cluster_job.h"
+#include "planning/jobs/host_failures.h"
 #include "planning/jobs/job_speed.h"
 #include "planning/jobs/scheduling_policy.h"
 #include "planning/jobs/shared_speed.h"
@@ -42,6 +43,10 @@ struct ClusterTotals {
   double productive = 0.0;   // of those that jobs had at full speed: without restarts, and what a worse locality costs
   double fragmented = 0.0;   // GPU-seconds of free GPUs on hosts in use
   double blocked = 0.0;      // seconds in which a job waited that as many GPUs as were free would have sufficed
+  double down = 0.0;         // GPU-seconds of hosts that failed, until their repair
+  double lost = 0.0;         // productive ones that jobs repeat since they had not saved
+  std::uint64_t host_failures = 0;
+  std::uint64_t stopped_by_failures = 0;  // jobs; among the preemptions
   int peak_gpus = 0;         // that jobs had at once
   std::uint64_t events = 0;  // decisions of the policy
 };
@@ -62,6 +67,7 @@ struct ClusterInputs {
   const SchedulingPolicy& policy;
   SchedulerSettings settings;
   SharingKind sharing = SharingKind::kParts;  // of jobs on one GPU
+  FailureSettings failures;
 };
 [[nodiscard]] ClusterRun run_cluster(const ClusterInputs& inputs);
 

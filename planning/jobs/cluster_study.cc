@@ -130,11 +130,12 @@ Result<ClusterStudy> study_cluster(const ClusterPlan& plan, const Workers& worke
     const auto entry = std::ranges::find(scheduling_policies(), plan.policies[item], &SchedulingPolicyEntry::name);
     const auto policy = entry->make();
     ClusterRun run = run_cluster({.shape = plan.shape,
-                                        .jobs = *jobs,
-                                        .speed = *speed,
-                                        .policy = *policy,
-                                        .settings = plan.scheduler,
-                                        .sharing = plan.sharing});
+                                  .jobs = *jobs,
+                                  .speed = *speed,
+                                  .policy = *policy,
+                                  .settings = plan.scheduler,
+                                  .sharing = plan.sharing,
+                                  .failures = plan.failures});
     study.policies[item] = summarise_run(plan, plan.policies[item], std::move(run));
   });
   return study;

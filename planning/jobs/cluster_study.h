@@ -41,6 +41,8 @@ struct PolicyResult {
   [[nodiscard]] double utilisation() const { return capacity > 0.0 ? totals.allocated / capacity : 0.0; }
   [[nodiscard]] double computing() const { return capacity > 0.0 ? totals.computing / capacity : 0.0; }
   [[nodiscard]] double productive() const { return capacity > 0.0 ? totals.productive / capacity : 0.0; }
+  [[nodiscard]] double lost() const { return capacity > 0.0 ? totals.lost / capacity : 0.0; }
+  [[nodiscard]] double down() const { return capacity > 0.0 ? totals.down / capacity : 0.0; }
   [[nodiscard]] double fragmentation() const { return capacity > 0.0 ? totals.fragmented / capacity : 0.0; }
 };
 

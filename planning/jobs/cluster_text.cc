@@ -86,6 +86,20 @@ std::string sharing_text(const ClusterStudy& study) {
   return "\n" + table_text(std::move(rows));
 }
 
+// Only where hosts fail.
+std::string failures_text(const ClusterStudy& study) {
+  std::vector<std::vector<std::string>> rows{{"policy", "hosts failed", "jobs stopped", "work lost", "GPUs down"}};
+  std::uint64_t failures = 0;
+  for (const PolicyResult& result : study.policies) {
+    const ClusterTotals& totals = result.totals;
+    failures += totals.host_failures;
+    rows.push_back({result.policy, with_commas(static_cast<long long>(totals.host_failures)),
+                    with_commas(static_cast<long long>(totals.stopped_by_failures)), share_text(result.lost()),
+                    share_text(result.down())});
+  }
+  return failures > 0 ? "\n" + table_text(std::move(rows)) : "";
+}
+
 std::string json_distribution(const Distribution& times) {
   return fmt::format("{{\"mean\": {}, \"p50\": {}, \"p90\": {}, \"p95\": {}, \"p99\": {}, \"max\": {}}}", times.mean,
                      times.p50, times.p90, times.p95, times.p99, times.longest);
@@ -103,12 +117,14 @@ std::string json_policy(const PolicyResult& result) {
       "\"computing\": {}, \"productive\": {}, \"fragmentation\": {}, \"blocked_s\": {}, \"peak_gpus\": {}, "
       "\"preemptions\": {}, \"resizes\": {}, \"migrations\": {}, \"decisions\": {}, \"jobs_in_host\": {}, "
       "\"jobs_in_unit\": {}, \"jobs_over_units\": {},\n     "
+      "\"host_failures\": {}, \"stopped_by_failures\": {}, \"lost\": {}, \"down\": {},\n     "
       "\"guaranteed_s\": {}, \"opportunistic_s\": {},\n     "
       "\"waiting_quantiles_s\": {},\n     \"completion_quantiles_s\": {},\n     \"over_time\": {}}}",
       json_text(result.policy), json_distribution(result.waiting), json_distribution(result.completion),
       result.makespan, result.utilisation(), result.computing(), result.productive(), result.fragmentation(),
       totals.blocked, totals.peak_gpus, totals.preemptions, totals.resizes, totals.migrations, totals.events,
-      result.jobs_at[0], result.jobs_at[1], result.jobs_at[2], json_distribution(result.guaranteed),
+      result.jobs_at[0], result.jobs_at[1], result.jobs_at[2], totals.host_failures, totals.stopped_by_failures,
+      result.lost(), result.down(), json_distribution(result.guaranteed),
       json_distribution(result.opportunistic), json_numbers(result.waiting_quantiles),
       json_numbers(result.completion_quantiles), json_use(result.use));
 }
@@ -124,7 +140,7 @@ std::string render_cluster_text(const ClusterStudy& study) {
         "  left out of the log: {} of more GPUs than the cluster has, {} without GPUs, {} without times\n",
         number_of(static_cast<long long>(study.too_large), "job"), study.without_gpus, study.without_times);
   }
-  return text + "\n" + times_text(study) + "\n" + use_text(study) + sharing_text(study);
+  return text + "\n" + times_text(study) + "\n" + use_text(study) + sharing_text(study) + failures_text(study);
 }
 
 std::string render_cluster_json(const ClusterStudy& study) {

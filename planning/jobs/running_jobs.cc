@@ -1,6 +1,7 @@
 #include "planning/jobs/running_jobs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/base/check.h"
@@ -43,10 +44,24 @@ void RunningJobs::advance(std::size_t job, double now) {
   const bool shares = state.grant->share < kWholeGpu;
   const double best = shares ? 1.0 : inputs_.speed.at_best(own, state.grant->gpus());
   const double pace = best > 0.0 ? state.speed / best : 0.0;
-  totals_.productive += time * gpus * (shares ? 1.0 : pace);
+  const double productive = time * gpus * (shares ? 1.0 : pace);
+  totals_.productive += productive;
+  note_checkpoints(state, time, productive);
   // Kernels of jobs that share a GPU fill what they demand of it; those of a part fill the part.
   const bool together = inputs_.sharing != SharingKind::kParts;
   totals_.computing += time * (together ? state.grant->gpus() : gpus) * own.demand * pace;
+}
+
+void RunningJobs::note_checkpoints(JobState& state, double time, double productive) const {
+  const double interval = inputs_.failures.checkpoint;
+  if (!inputs_.failures.any()) return;
+  const double since_last = state.since - (state.begun + interval * std::floor((state.since - state.begun) / interval));
+  if (since_last > time) {
+    state.unsaved += productive;
+    return;
+  }
+  state.saved = state.remaining + since_last * state.speed;
+  state.unsaved = productive * since_last / time;
 }
 
 void RunningJobs::expect_end(std::size_t job) {
@@ -85,6 +100,9 @@ void RunningJobs::put_on(std::size_t job, Grant grant, Start start, double now) 
     state.since = now + settings.reconfigure + (result.starts > 0 ? settings.restart : 0.0);
     if (state.preempted) ++totals_.preemptions;
     ++result.starts;
+    state.begun = state.since;
+    state.saved = state.remaining;
+    state.unsaved = 0.0;
   }
   state.preempted = false;
   const ClusterJob& own = inputs_.jobs[job];
@@ -159,6 +177,35 @@ void RunningJobs::stop(std::size_t job, double now) {
   drop(job, now);
   states_[job].stopped_at = now;
   states_[job].preempted = true;
+}
+
+Grant RunningJobs::all_of_host(int host) const {
+  return {.parts = {{.host = host, .gpus = inputs_.shape.gpus_per_host}}};
+}
+
+std::vector<std::size_t> RunningJobs::fail_host(int host, double now) {
+  std::vector<std::size_t> stopped;
+  for (const std::size_t job : running_) {
+    if (std::ranges::count(states_[job].grant->parts, host, &Grant::Part::host) > 0) stopped.push_back(job);
+  }
+  for (const std::size_t job : stopped) {
+    advance(job, now);
+    JobState& state = states_[job];
+    totals_.productive -= state.unsaved;
+    totals_.lost += state.unsaved;
+    state.remaining = state.saved;
+    stop(job, now);
+  }
+  totals_.stopped_by_failures += stopped.size();
+  ++totals_.host_failures;
+  CHECK(pool_.take_again(all_of_host(host)), "no job is on the host");
+  gpus_down_ += inputs_.shape.gpus_per_host;
+  return stopped;
+}
+
+void RunningJobs::repair_host(int host) {
+  pool_.give_back(all_of_host(host));
+  gpus_down_ -= inputs_.shape.gpus_per_host;
 }
 
 bool RunningJobs::migrate(std::size_t job, double now) {

@@ -19,6 +19,9 @@ struct JobState {
   double since = 0.0;        // its remaining time is as of then; later than now while it restarts
   double waits_since = 0.0;  // or runs since
   double stopped_at = -1.0;
+  double begun = 0.0;         // its checkpoints are at equal intervals since
+  double saved = 0.0;         // remaining at its last checkpoint
+  double unsaved = 0.0;       // productive GPU-seconds since
   std::uint32_t version = 0;  // of its expected end
   bool preempted = false;     // since it ran
   std::optional<Grant> grant;
@@ -49,6 +52,10 @@ class RunningJobs {
   }
   // Takes all its GPUs; it waits again. Where it gets the same ones at this moment, it has not stopped.
   void stop(std::size_t job, double now);
+  // The host is down: its jobs stop, which are returned, and repeat what they had not saved.
+  [[nodiscard]] std::vector<std::size_t> fail_host(int host, double now);
+  void repair_host(int host);
+  [[nodiscard]] int gpus_down() const { return gpus_down_; }
   // To a better place, where that ends it earlier. True: it moved.
   [[nodiscard]] bool migrate(std::size_t job, double now);
   // The next end of a running job; nothing when none runs.
@@ -71,6 +78,9 @@ class RunningJobs {
   // The speeds of all jobs on a shared GPU, once its jobs have changed.
   void share_gpu(std::size_t gpu);
   void drop(std::size_t job, double now);
+  // Checkpoints of a job that advanced to `now`, and productive GPU-seconds of that time.
+  void note_checkpoints(JobState& state, double time, double productive) const;
+  [[nodiscard]] Grant all_of_host(int host) const;
 
   struct End {
     double at = 0.0;
@@ -87,6 +97,7 @@ class RunningJobs {
   std::vector<std::vector<std::size_t>> on_shared_gpu_;  // jobs, by the number of the GPU
   std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
   ClusterTotals totals_;
+  int gpus_down_ = 0;
 };
 
 }  // namespace ringwright::planning
