@@ -70,8 +70,9 @@ class ClusterReader {
     read_speed();
     read_jobs();
     read_sharing();
-    plan_.failures = read_failures(root_, plan_.shape, plan_.jobs);
     read_scheduler();
+    const double stands = plan_.scheduler.restart + plan_.scheduler.reconfigure;
+    plan_.failures = read_failures(root_, plan_.shape, plan_.jobs, stands);
     return std::move(plan_);
   }
 

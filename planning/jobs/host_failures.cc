@@ -19,15 +19,17 @@ constexpr double kMostFailures = 5.0;
 constexpr double kMostMissing = 3.0;
 
 void check_jobs(ConfigMap& map, const FailureSettings& settings, const ClusterShape& shape,
-                const std::vector<ClusterJob>& jobs) {
+                const std::vector<ClusterJob>& jobs, double stands) {
   const double down = shape.hosts * settings.repair / (settings.host_mtbf + settings.repair);
   for (const ClusterJob& job : jobs) {
     const int hosts = (job.gpus + shape.gpus_per_host - 1) / shape.gpus_per_host;
-    const double failures = hosts * std::min(settings.checkpoint, job.service) / settings.host_mtbf;
+    // Where places are relaxed, each of its GPUs may be on another host.
+    const int most = std::min(std::max(job.gpus, job.most), shape.hosts);
+    const double failures = most * (stands + std::min(settings.checkpoint, job.service)) / settings.host_mtbf;
     if (failures > kMostFailures) {
       return map.error("host_mtbf", "E485",
-                       fmt::format("a job of {} hosts fails {:.3g} times before it saves", hosts, failures),
-                       "let it save more often (failures.checkpoint), or hosts fail less often");
+                       fmt::format("a job on {} hosts fails {:.3g} times before it saves", most, failures),
+                       "let it save more often (failures.checkpoint) or restart faster, or hosts fail less often");
     }
     if (down - (shape.hosts - hosts) > kMostMissing) {
       return map.error(
@@ -40,7 +42,8 @@ void check_jobs(ConfigMap& map, const FailureSettings& settings, const ClusterSh
 
 }  // namespace
 
-FailureSettings read_failures(ConfigMap& root, const ClusterShape& shape, const std::vector<ClusterJob>& jobs) {
+FailureSettings read_failures(ConfigMap& root, const ClusterShape& shape, const std::vector<ClusterJob>& jobs,
+                              double stands) {
   FailureSettings settings;
   if (!root.has("failures") && !root.documenting()) return settings;
   ConfigMap map = root.map("failures", "of hosts: jobs on them stop, and repeat what they have not saved");
@@ -55,7 +58,7 @@ FailureSettings read_failures(ConfigMap& root, const ClusterShape& shape, const 
   for (const auto& [key, seconds] : {std::pair{"host_mtbf", settings.host_mtbf}, {"checkpoint", settings.checkpoint}}) {
     if (seconds < 1.0) map.error(key, "E485", fmt::format("'{}' is below a second", map.path_of(key)));
   }
-  if (std::min(settings.host_mtbf, settings.checkpoint) >= 1.0) check_jobs(map, settings, shape, jobs);
+  if (std::min(settings.host_mtbf, settings.checkpoint) >= 1.0) check_jobs(map, settings, shape, jobs, stands);
   return settings;
 }
 

@@ -24,9 +24,9 @@ struct FailureSettings {
   [[nodiscard]] bool any() const { return host_mtbf > 0.0; }
 };
 // The block `failures` of the file. E485 where some job would hardly ever end: with so many failures it repeats most of
-// what it does, or too few hosts are up at once.
+// what it does, or too few hosts are up at once. `stands`: seconds without progress after a restart.
 [[nodiscard]] FailureSettings read_failures(ConfigMap& root, const ClusterShape& shape,
-                                            const std::vector<ClusterJob>& jobs);
+                                            const std::vector<ClusterJob>& jobs, double stands);
 
 class HostFailures {
  public:

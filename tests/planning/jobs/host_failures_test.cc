@@ -127,7 +127,7 @@ TEST(HostFailures, AreRefusedWhereAJobWouldHardlyEnd) {
     return plan ? render(plan->warnings) : "refused: " + render(plan.error());
   };
   EXPECT_THAT(read("host_mtbf: 10000 h, repair: 1 h"), HasSubstr("0 errors, 0 warnings"));
-  EXPECT_THAT(read("host_mtbf: 5 h"), HasSubstr("week.yaml:3:23: error[E485]: a job of 100 hosts fails 10 times"));
+  EXPECT_THAT(read("host_mtbf: 5 h"), HasSubstr("week.yaml:3:23: error[E485]: a job on 100 hosts fails 10.2 times"));
   EXPECT_THAT(read("host_mtbf: 1000 h, repair: 100 h"),
               HasSubstr("a job needs 100 of 100 hosts, of which 9.09 are down on average"));
   EXPECT_THAT(read("repair: 1 h"), HasSubstr("failures.host_mtbf"));
