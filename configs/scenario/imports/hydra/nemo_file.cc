@@ -88,6 +88,18 @@ void read_parts(const ConfigNode& root, const ConfigSource& source, SectionReade
   read_overwritten(key_below(*model, "overwritten_attributes", "model"), run);
 }
 
+// Keys of Megatron-Core's configuration that work together with others there, and that no rule of NeMo reads.
+void report_unread(RunSections& run) {
+  const KeySection& own = *find_section(nemo_sections(), "model");
+  const KeySection own_alone{.name = own.name, .rows = own.rows, .idle = own.idle};
+  for (const HydraKey& key : run.unread("model")) {
+    const std::string name = key.path.substr(key.path.rfind('.') + 1);
+    const KeyRow* const row = find_row(bridge_sections()[0], name);
+    if (row == nullptr || row->meaning != KeyMeaning::kTogether || find_row(own_alone, name) != nullptr) continue;
+    run.flags().warn_unknown(key, {});
+  }
+}
+
 }  // namespace
 
 MegatronText read_nemo_file(const ConfigNode& root, const ConfigSource& source, Diagnostics& problems) {
@@ -102,6 +114,7 @@ MegatronText read_nemo_file(const ConfigNode& root, const ConfigSource& source, 
   apply_nemo_optimizer(run);
   apply_nemo_overlap(run);
   apply_nemo_machine(run);
+  report_unread(run);
   for (const KeySection& section : nemo_sections()) flags.name(section);
   return flags.take(MegatronSpelling::kNemo);
 }

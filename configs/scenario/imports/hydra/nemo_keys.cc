@@ -121,6 +121,7 @@ constexpr std::array kNemoModelRows{
     KeyRow{"optim", kTogether, "use-distributed-optimizer"},
     KeyRow{"tokenizer", kTogether, "tokenizer-type"},
     KeyRow{"override_vocab_size", kValue, "vocab-size"},
+    KeyRow{"vocab_size"},
 };
 
 // clang-format off

@@ -23,7 +23,23 @@ HydraKey RunSections::key(std::string_view section, std::string_view name) const
   if (found == sections_.end()) return none;
   const auto map = std::find_if(found->second.rbegin(), found->second.rend(),
                                 [&](const HydraKey& part) { return find_entry(*part.node, name) != nullptr; });
-  return map == found->second.rend() ? none : key_below(*map->node, name, map->path);
+  if (map == found->second.rend()) return none;
+  HydraKey key = key_below(*map->node, name, map->path);
+  asked_.insert(key.path);
+  return key;
+}
+
+std::vector<HydraKey> RunSections::unread(std::string_view section) const {
+  std::vector<HydraKey> keys;
+  const auto found = sections_.find(section);
+  if (found == sections_.end()) return keys;
+  for (const HydraKey& map : found->second) {
+    for (const ConfigEntry& entry : map.node->entries) {
+      HydraKey key = key_below(*map.node, entry.key, map.path);
+      if (is_given(key) && !asked_.contains(key.path)) keys.push_back(std::move(key));
+    }
+  }
+  return keys;
 }
 
 HydraKey RunSections::section(std::string_view name) const {

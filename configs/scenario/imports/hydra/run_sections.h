@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,8 @@ class RunSections {
   void add(std::string_view section, const ConfigNode& map, std::string path);
   // Of the last map that has it; without a node where none does.
   [[nodiscard]] HydraKey key(std::string_view section, std::string_view name) const;
+  // The keys of a section's maps that key() was never asked for: no rule knows them.
+  [[nodiscard]] std::vector<HydraKey> unread(std::string_view section) const;
   [[nodiscard]] bool has(std::string_view section) const { return sections_.contains(section); }
   // Its last map, without a node where there is none.
   [[nodiscard]] HydraKey section(std::string_view name) const;
@@ -29,6 +32,7 @@ class RunSections {
  private:
   FlagList& flags_;
   std::map<std::string, std::vector<HydraKey>, std::less<>> sections_;
+  mutable std::set<std::string> asked_;  // paths of keys
 };
 
 // A key of a map at a path of the file; without a node where it is not given.

@@ -152,6 +152,22 @@ TEST(NemoFile, KeysOfMegatronCoreAreReadInTheModel) {
                                           {"model.num_layers", "16"}}));
 }
 
+TEST(NemoFile, TheVocabularyIsReadByBothNames) {
+  for (const char* name : {"override_vocab_size", "vocab_size"}) {
+    EXPECT_EQ(run_of("  " + std::string(name) + ": 1024\n").keys.at("model.vocab_size"), "1024") << name;
+  }
+}
+
+// NeMo has words of its own for these: alone they are not silently left out.
+TEST(NemoFile, KeysOfMegatronCoreThatNoRuleReadsAreReported) {
+  for (const char* key :
+       {"gated_linear_unit: true", "recompute_num_layers: 1", "fp16: true", "tp_comm_overlap: true"}) {
+    EXPECT_THAT(run_of("  " + std::string(key) + "\n").messages(), ElementsAre(HasSubstr("is unknown and left out")))
+        << key;
+  }
+  EXPECT_THAT(run_of("  gated_linear_unit: null\n").messages(), IsEmpty());
+}
+
 TEST(NemoFile, WhatIsNotReadIsReported) {
   EXPECT_THAT(run_of("  tensor_model_paralel_size: 2\n").messages(),
               ElementsAre("7:3 W135: model.tensor_model_paralel_size is unknown and left out; did you mean "
