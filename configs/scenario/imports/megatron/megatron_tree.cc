@@ -69,9 +69,8 @@ void MegatronArguments::warn(const MegatronWord& word, std::string code, std::st
 
 void MegatronArguments::error(const MegatronWord& word, std::string message, std::string hint) const {
   std::string written = as_written(message);
-  const auto is_same = [&](const Diagnostic& found) { return found.message == written; };
-  if (std::ranges::any_of(problems_.all(), is_same))
-    return;  // a value is read several times, its mistake reported once
+  // A value is read several times, its mistake reported once.
+  if (std::ranges::find(problems_.all(), written, &Diagnostic::message) != problems_.all().end()) return;
   problems_.add(at_word(source_, word, "E144", std::move(written), as_written(hint)));
 }
 

@@ -1,14 +1,11 @@
 #include "configs/scenario/imports/hydra/bridge_file.h"
 
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/configs/scenario/imports/hydra/imported_run.h"
-#include "tests/paths.h"
 
 namespace ringwright::configs::bridge_file_test {
 namespace {
@@ -23,19 +20,14 @@ using testing::Not;
 using testing::Pair;
 using Keys = std::map<std::string, std::string>;
 
-std::string test_file(const std::string& name) {
-  std::ifstream stream(std::string(ringwright::test_data()) + "/configs/" + name);
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
-
 // A whole model; sections of `more` follow.
 ImportedRun run_of(const std::string& model, const std::string& more = "train: {global_batch_size: 8}\n") {
   return ImportedRun("model:\n  num_layers: 8\n  hidden_size: 256\n  num_attention_heads: 8\n" + model + more);
 }
 
 TEST(BridgeFile, AWholeConfigurationIsTheCommandLineOfTheSameRun) {
-  const ImportedRun yaml(test_file("bridge-run.yaml"));
-  const ImportedRun script(test_file("bridge-run.sh"));
+  const ImportedRun yaml(run_file("bridge-run.yaml"));
+  const ImportedRun script(run_file("bridge-run.sh"));
   EXPECT_THAT(yaml.messages(), IsEmpty());
   EXPECT_THAT(script.messages(), IsEmpty());
   EXPECT_GE(yaml.keys.size(), 40U);

@@ -1,14 +1,23 @@
 // What a run's file sets in a scenario, and what is said about it.
 #pragma once
 
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "configs/scenario/imports/megatron_file.h"
+#include "tests/paths.h"
 
 namespace ringwright::configs {
+
+// A run's file among those of the tests.
+inline std::string run_file(const std::string& name) {
+  std::ifstream stream(std::string(ringwright::test_data()) + "/configs/" + name);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
 
 struct ImportedRun {
   ConfigSource source{.name = "run.yaml", .kind = SourceKind::kFile, .path = {}, .lines = {}};

@@ -1,14 +1,11 @@
 #include "configs/scenario/imports/hydra/nemo_file.h"
 
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/configs/scenario/imports/hydra/imported_run.h"
-#include "tests/paths.h"
 
 namespace ringwright::configs::nemo_file_test {
 namespace {
@@ -22,11 +19,6 @@ using testing::Not;
 using testing::Pair;
 using Keys = std::map<std::string, std::string>;
 
-std::string test_file(const std::string& name) {
-  std::ifstream stream(std::string(ringwright::test_data()) + "/configs/" + name);
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
-
 // Six lines, then those of the model.
 ImportedRun run_of(const std::string& model, const std::string& more = "") {
   return ImportedRun(
@@ -36,8 +28,8 @@ ImportedRun run_of(const std::string& model, const std::string& more = "") {
 }
 
 TEST(NemoFile, AConfigurationIsTheCommandLineOfTheSameRun) {
-  const ImportedRun yaml(test_file("nemo-run.yaml"));
-  const ImportedRun script(test_file("nemo-run.sh"));
+  const ImportedRun yaml(run_file("nemo-run.yaml"));
+  const ImportedRun script(run_file("nemo-run.sh"));
   EXPECT_THAT(yaml.messages(), IsEmpty());
   EXPECT_THAT(script.messages(), IsEmpty());
   EXPECT_GE(yaml.keys.size(), 35U);
