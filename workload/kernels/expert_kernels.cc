@@ -2,6 +2,7 @@
 
 #include "workload/kernels/expert_activation.h"
 #include "workload/kernels/pointwise_kernels.h"
+#include "workload/options/expert_visits.h"
 
 #include <cmath>
 
@@ -96,7 +97,7 @@ void add_sort(KernelMaker& make, const KernelContext& context, const char* name)
   const ExpertOptions& options = context.experts;
   if (options.ep == 1) return;
   const auto copies = static_cast<double>(make.shape.experts->per_token);
-  const double arrived = options.is_flex() ? ranks_visited(*make.shape.experts, options) / copies : 1.0;
+  const double arrived = options.is_flex() ? places_visited(*make.shape.experts, options.ep) / copies : 1.0;
   const std::int64_t values = std::llround(sizes.rows * static_cast<double>(expert_hidden(make.shape)));
   const bool buffered = options.is_flex() && options.backend == FlexBackend::kHybridEp;
   if (buffered && !make.fused().permute) make.stream(kCopy, "dispatch buffer", values, {.values = 2.0 * arrived});

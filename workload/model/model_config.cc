@@ -192,6 +192,14 @@ void check_experts(ConfigMap& model, const ModelShape& shape, ExpertShape& exper
            "write 1 for routing without groups");
     experts.groups = experts.group_limit = 1;
   }
+  if (const std::int64_t reached = experts.count / experts.groups * experts.group_limit; reached < experts.per_token) {
+    refuse("moe_router_group_topk",
+           fmt::format("{} = {} of {} groups have {} experts, fewer than {} = {}",
+                       model.path_of("moe_router_group_topk"), experts.group_limit, experts.groups, reached,
+                       model.path_of("moe_router_topk"), experts.per_token),
+           "let tokens use more groups");
+    experts.groups = experts.group_limit = 1;
+  }
 }
 
 constexpr std::string_view kClampKey = "activation_func_clamp_value";

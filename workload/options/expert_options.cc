@@ -257,33 +257,4 @@ ExpertOptions read_expert_options(ConfigMap& parallel, const ExpertContext& cont
   return options;
 }
 
-namespace {
-
-// Of so many equal groups, those that hold at least one of K experts, a random choice of E: a group of E/n is skipped
-// with the probability that all K are elsewhere.
-double groups_visited(std::int64_t experts, std::int64_t choices, double groups) {
-  double missed = 1.0;
-  const double elsewhere = static_cast<double>(experts) - static_cast<double>(experts) / groups;
-  for (std::int64_t choice = 0; choice < choices; ++choice) {
-    missed *= std::max(0.0, elsewhere - static_cast<double>(choice)) / static_cast<double>(experts - choice);
-  }
-  return groups * (1.0 - missed);
-}
-
-}  // namespace
-
-double hosts_visited(const ExpertShape& experts, int hosts) {
-  const double visited = groups_visited(experts.count, experts.per_token, hosts);
-  return experts.group_limit < experts.groups ? std::min(visited, static_cast<double>(experts.group_limit)) : visited;
-}
-
-// With a group limit the choice is among the experts of that many hosts.
-double ranks_visited(const ExpertShape& experts, const ExpertOptions& options) {
-  const bool limited = experts.group_limit < experts.groups && experts.group_limit < options.outer();
-  if (!limited) return groups_visited(experts.count, experts.per_token, options.ep);
-  const std::int64_t reached = experts.count / options.outer() * experts.group_limit;
-  return groups_visited(reached, experts.per_token,
-                        static_cast<double>(options.inner()) * static_cast<double>(experts.group_limit));
-}
-
 }  // namespace ringwright::workload

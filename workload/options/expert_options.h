@@ -63,9 +63,4 @@ struct ExpertContext {
 };
 [[nodiscard]] ExpertOptions read_expert_options(ConfigMap& parallel, const ExpertContext& context);
 
-// Hosts per token: at most the group limit, else the expectation for a random choice of experts.
-[[nodiscard]] double hosts_visited(const ExpertShape& experts, int hosts);
-// The same of ranks, on those hosts.
-[[nodiscard]] double ranks_visited(const ExpertShape& experts, const ExpertOptions& options);
-
 }  // namespace ringwright::workload

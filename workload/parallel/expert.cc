@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "workload/kernels/kernel_maker.h"
+#include "workload/options/expert_visits.h"
 
 namespace ringwright::workload {
 
@@ -41,9 +42,9 @@ std::vector<TaskIndex> ExpertParallel::travel(ProgramWriter& writer, Direction d
     tasks.push_back(writer.collective(*channel, spec, label));
   };
   exchange(channels_.all, copies, options().ep);
-  exchange(channels_.outer, tokens_ * options().hottest() * hosts_visited(shape(), options().outer()),
+  exchange(channels_.outer, tokens_ * options().hottest() * places_visited(shape(), options().outer()),
            options().outer());
-  exchange(channels_.inner, tokens_ * options().hottest() * ranks_visited(shape(), options()), options().inner());
+  exchange(channels_.inner, tokens_ * options().hottest() * places_visited(shape(), options().ep), options().inner());
   return tasks;
 }
 

@@ -103,6 +103,14 @@ TEST(ModelConfig, GroupsOfExpertsHaveNoEffectWithoutALimit) {
   EXPECT_THAT(model_of(experts + ", moe_router_group_topk: 2").problems(), IsEmpty());
 }
 
+TEST(ModelConfig, GroupsThatATokenMayUseHoldItsExperts) {
+  const std::string experts = ", num_experts: 8, moe_router_topk: 3, moe_router_num_groups: 4";
+  EXPECT_THAT(model_of(experts + ", moe_router_group_topk: 1").problems(),
+              ElementsAre(HasSubstr("model.moe_router_group_topk = 1 of 4 groups have 2 experts, fewer than "
+                                    "model.moe_router_topk = 3")));
+  EXPECT_THAT(model_of(experts + ", moe_router_group_topk: 2").problems(), IsEmpty());
+}
+
 TEST(ModelConfig, EveryErrorCodeOfTheWorkloadHasAPage) {
   std::vector<std::string_view> codes;
   for (const ErrorCode& code : workload_error_codes()) {

@@ -207,16 +207,6 @@ TEST(ExpertParallel, ASizeThatIsRefusedIsNotSaidToBeOne) {
   EXPECT_THAT(problems_of(1), testing::ElementsAre(HasSubstr("has no effect: ep is 1")));
 }
 
-TEST(ExpertParallel, GroupsBoundTheHostsThatATokenVisits) {
-  ExpertShape deepseek{.count = 256, .per_token = 8};
-  // 8 (1 - (224 x 223 .. 217) / (256 x 255 .. 249)) without groups.
-  EXPECT_NEAR(hosts_visited(deepseek, 8), 5.29465, 1e-5);
-  deepseek.groups = 8;
-  deepseek.group_limit = 4;
-  EXPECT_EQ(hosts_visited(deepseek, 8), 4.0);
-  EXPECT_NEAR(hosts_visited(deepseek, 1), 1.0, 1e-12);
-}
-
 TEST(ExpertParallel, GradientsOfExpertsAreReducedAmongTheirCopies) {
   // Eight ranks, ep 4: two copies of each expert. Two experts of 3 x 64 x 48 elements in two layers on each rank.
   const StepPlan plan = plan_of("ep: 4", 8);
