@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TABLES = ROOT / "validation" / "training"
 
 # The speed of kernels in a step against kernels alone, by generation; host time after a kernel whose result the host reads.
-SHIPPED_SPEED = {"ampere": 0.93, "hopper": 0.84, "blackwell": 0.90}
+SHIPPED_SPEED = {"ampere": 0.93, "hopper": 0.84, "blackwell": 0.90, "cdna3": 0.95}
 TRIAL_SPEED = 0.75
 SHIPPED_READ, TRIAL_READ = 1600.0, 600.0  # microseconds
 READ_FILES = ["megatron_bridge_perf_summary.csv", "simumax_b200_real.csv"]  # the tables with experts and no CUDA graphs
@@ -187,6 +187,7 @@ def page(rows, by_source, by_model, constants, kinds, titles):
               "| `step.speed` of A100 | 93 % | `calibrate` rows of Megatron 2020 and vTrain | refitted, above |",
               "| `step.speed` of H100, H200, GH200 | 84 % | open rows of NeMo 24.07 and MLPerf GPT-3 on H100 | refitted, above |",
               "| `step.speed` of B200, GB200, B300, GB300 | 90 % | `calibrate` rows of SimuMax | refitted, above |",
+              "| `step.speed` of MI300X, MI325X, MI350X, MI355X | 95 % | open rows of MLPerf LoRA v5.0 on MI300X and MI325X | refitted, above |",
               "| `compute.host_read` | 1.6 ms | rows of Megatron-Bridge with experts | refitted, above |"]
     lines += ["", "Inferred from the very times that they predict; rows that need them are not counted in the means:", ""]
     lines += [f"* {title}: {why}" for title, _, why in CONVENTIONS]
