@@ -218,6 +218,7 @@ enum class PeerPath { kNetwork, kNvlink, kPcie };
 constexpr double kNetChannelGb = 14.0;  // GB/s, NCCL_P2P_PER_CHANNEL_NET_BW
 constexpr std::int64_t kLlBuffer = 512 << 10;
 constexpr double kNvlinkRate = 25e9;  // of one link of the generations with meshes, raw
+constexpr double kXgmiRate = 48e9;    // at which RCCL plans a lane of MI300 and MI350
 
 int power_of_two(int number) {
   return static_cast<int>(std::bit_ceil(static_cast<unsigned>(number)));
@@ -246,8 +247,9 @@ std::int64_t slot_of(const NcclKnobs& knobs) {
   return knobs.buffer[index_of(Protocol::kSimple)].value_or(Bytes(kBuffer)).count() / 8;
 }
 
-int channels_inside(const NcclHost& host, PeerPath path) {
+int channels_inside(const NcclHost& host, const NcclMessageRules& rules, PeerPath path) {
   constexpr int kTwo = 2;
+  constexpr int kFour = 4;
   if (path == PeerPath::kPcie) return kTwo;
   if (host.links == NcclHost::Links::kSwitch) {
     return kTwo * static_cast<int>(std::round(host.nvlink.count() / kNvlinkRate));
@@ -255,6 +257,7 @@ int channels_inside(const NcclHost& host, PeerPath path) {
   double least = kNvlinkRate;
   if (!host.lanes.empty())
     least = std::ranges::min_element(host.lanes, {}, &NcclHost::Lanes::bandwidth)->bandwidth.count();
+  if (rules.four_of_lane) return kFour * std::max(1, static_cast<int>(least / kXgmiRate));
   return kTwo * std::max(1, static_cast<int>(std::round(least / kNvlinkRate)));
 }
 
@@ -271,7 +274,8 @@ PeerChannels channels_of_peer(const NcclCostModel& model, const NcclHost& host, 
   const int ranks = model.group().ranks;
   const bool several_hosts = model.group().hosts > 1;
   const bool by_rate = model.tables().messages.by_net_rate;
-  int most = model.group().per_host() > 1.0 ? channels_inside(host, inside_host(host, knobs)) : all;
+  int most = model.group().per_host() > 1.0 ? channels_inside(host, model.tables().messages, inside_host(host, knobs))
+                                          : all;
   if (several_hosts) {
     const int of_nic = std::max(1, static_cast<int>(std::ceil(std::floor(host.nic.count() / 1e9) / kNetChannelGb)));
     most = std::min(most, by_rate ? of_nic : (2 * ranks > 4 * all ? 1 : 2));

@@ -211,6 +211,8 @@ constexpr std::array kMessageRules = {
                               &NcclMessageRules::by_net_rate},
     RuleRow<NcclMessageRules>{"p2p_fewer_for_many", "channels of a peer halve where ranks are many", nullptr,
                               &NcclMessageRules::fewer_for_many},
+    RuleRow<NcclMessageRules>{"p2p_four_of_lane", "a peer has four channels for each xGMI lane", nullptr,
+                              &NcclMessageRules::four_of_lane},
 };
 
 constexpr std::array kLimitRules = {

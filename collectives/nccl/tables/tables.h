@@ -116,6 +116,7 @@ struct NcclMessageRules {
   bool ll_by_channels = false;  // NCCL_P2P_LL_THRESHOLD is of each channel that a peer may have, not of those it takes
   bool by_net_rate = true;      // a peer on another host has a channel for each 14 GB/s of the NIC, not two at most
   bool fewer_for_many = false;  // channels of a peer halve while those of all ranks are more than four times all
+  bool four_of_lane = false;    // a peer has four channels for each xGMI lane that joins it, not two for each link
   std::int64_t pcie_chunk = 128 << 10;
   std::int64_t nvlink_chunk = 512 << 10;
 };

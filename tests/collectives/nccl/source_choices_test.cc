@@ -236,5 +236,29 @@ TEST(NcclSourceChoices, SmallSendsUseLlByVersion) {
   EXPECT_EQ(exchange("2.28", 1_MiB, 16).message_channels, 2);
 }
 
+// RCCL gives a peer four channels for each lane of MI300 and MI350, so that its 32 channels are for all eight members,
+// however large a message is: with eight, half of the lanes would wait.
+TEST(NcclSourceChoices, PeersOnXgmiHaveFourChannelsForEachLane) {
+  constexpr int kGpus = 8;
+  NcclHost host{.gpus = kGpus,
+                .compute_capability = 90,
+                .links = NcclHost::Links::kMesh,
+                .pcie = Bandwidth(63e9),
+                .gpu_slot = Bandwidth(63e9),
+                .sockets = 2,
+                .nics = kGpus,
+                .nic = Bandwidth(50e9),
+                .processor = Processor::kAmd};
+  host.gpu_at = {0, 0, 0, 0, 1, 1, 1, 1};
+  host.nic_at = host.gpu_at;
+  for (int a = 0; a < kGpus; ++a) {
+    for (int b = a + 1; b < kGpus; ++b) host.lanes.push_back({.a = a, .b = b, .bandwidth = Bandwidth(76.8e9)});
+  }
+  for (const Bytes of_peer : {8_MiB, 64_MiB, 256_MiB, 2_GiB}) {
+    const CollectivePlan chosen = plan(setup_of(host, "rccl"), CollectiveKind::kAllToAll, of_peer * kGpus, kGpus);
+    EXPECT_EQ(chosen.message_channels, 4) << of_peer.count();
+  }
+}
+
 }  // namespace
 }  // namespace ringwright::collectives::source_choices_test
