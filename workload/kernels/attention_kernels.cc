@@ -8,6 +8,7 @@
 #include "workload/kernels/gathered_key_kernels.h"
 #include "workload/kernels/pointwise_kernels.h"
 #include "workload/kernels/ring_kernels.h"
+#include "workload/kernels/rotary_kernels.h"
 #include "workload/kernels/sparse_attention_kernels.h"
 #include "workload/kernels/unfused_attention.h"
 #include "workload/options/document_mix.h"
@@ -16,16 +17,6 @@ namespace ringwright::workload {
 namespace {
 
 using enum KernelFamily;
-
-// Rotated columns: with latent attention only a part of each head, and one key for all heads.
-std::int64_t rotated_columns(const KernelMaker& make) {
-  if (!make.shape.latent) return make.query + make.key;
-  return (make.heads + 1) * make.shape.latent->rotated_size;
-}
-
-void add_rotary_embedding(KernelMaker& make, const char* name) {
-  if (make.shape.positions == Positions::kRotary) add_rotation(make, name, make.tokens * rotated_columns(make));
-}
 
 // Scores of the first tokens of a sequence: of its whole documents and of the begun one. A token has as many as there
 // are tokens before it, up to the window.
@@ -149,7 +140,7 @@ void add_qkv(KernelMaker& make) {
   if (make.shape.query_key_norm) {
     make.stream(kNorm, "query and key norm", make.tokens * (make.query + make.key), {.values = 2});
   }
-  add_rotary_embedding(make, "rotary embedding");
+  add_rotary_embedding(make, "rotary embedding", RotaryPass::kForward);
   // The shared rotated part is written next to every head's own part.
   if (make.shape.latent && !make.shape.indexer)
     make.stream(kCopy, "key assembly", make.tokens * make.key, {.values = 2});
@@ -191,7 +182,7 @@ void add_qkv_backward(KernelMaker& make) {
   } else if (make.shape.latent) {
     make.stream(kCopy, "key assembly backward", make.tokens * make.key, {.values = 2});
   }
-  add_rotary_embedding(make, "rotary embedding backward");
+  add_rotary_embedding(make, "rotary embedding backward", RotaryPass::kBackward);
   if (make.shape.query_key_norm) {
     make.stream(kNorm, "query and key norm backward", make.tokens * (make.query + make.key), {.values = 3});
   }
@@ -251,7 +242,7 @@ void add_projection_again(KernelMaker& make) {
 void add_qkv_again(KernelMaker& make, const TrainingOptions& training) {
   if (training.recompute == Recompute::kOperators) {
     make.linears("keys again", make.shape.hidden, {make.key});
-    add_rotary_embedding(make, "rotary embedding again");
+    add_rotary_embedding(make, "rotary embedding again", RotaryPass::kForward);
   } else if (!training.saved.qkv) {
     add_qkv(make);
   }

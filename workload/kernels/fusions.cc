@@ -29,7 +29,7 @@ bool narrow_context(const KernelMaker& make) {
 
 bool narrow_queries(const KernelMaker& make) {
   const bool adapted = make.shape.adapters && make.shape.adapters->qkv;
-  const bool changed = make.shape.positions == Positions::kRotary || make.shape.query_key_norm || adapted;
+  const bool changed = rotates(make.shape) || make.shape.query_key_norm || adapted;
   return narrow_context(make) && !changed;
 }
 

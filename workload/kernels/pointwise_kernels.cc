@@ -75,13 +75,6 @@ void add_residual_backward(KernelMaker& make, OutputBias bias) {
   make.stream(kElementwise, "bias gradient", elements, {.values = 1});
 }
 
-void add_rotation(KernelMaker& make, const std::string& name, std::int64_t elements) {
-  if (make.pointwise == Pointwise::kFused) return make.stream(kElementwise, name, elements, {.values = 2});
-  make.stream(kCast, name + ": to fp32", elements, {.values = 1, .other_bytes = kPointwiseFp32});
-  make.stream(kElementwise, name + ": product", elements, {.other_bytes = 2 * kPointwiseFp32});
-  make.stream(kCast, name + ": from fp32", elements, {.values = 1, .other_bytes = kPointwiseFp32});
-}
-
 // SwiGLU reads gate and up and writes one; GELU reads one (with its bias) and writes one.
 void add_activation(KernelMaker& make, const std::string& suffix, std::int64_t elements) {
   if (!is_gated(make)) return make.stream(kElementwise, "gelu" + suffix, elements, {.values = 2});

@@ -1,10 +1,10 @@
-// Norms, rotation, activations and their gradients: one fused kernel for each, or PyTorch's chain of kernels, one per
+// Norms, activations and their gradients: one fused kernel for each, or PyTorch's chain of kernels, one per
 // operator.
 //
 // Fused: each tensor is read and written once (Transformer Engine, Apex, torch.compile). Eager: the bytes that the
 // operators of PyTorch 2.5 read and write, derivatives as in its tools/autograd/derivatives.yaml. An RMSNorm is cast to
-// fp32, squared, averaged, scaled, cast back and multiplied by its weight; a rotation is a product of complex numbers
-// in fp32; a gated activation is a product of two tensors. LayerNorm and GELU are single kernels there too.
+// fp32, squared, averaged, scaled, cast back and multiplied by its weight; a gated activation is a product of two
+// tensors. LayerNorm and GELU are single kernels there too.
 #pragma once
 
 #include <string>
@@ -23,8 +23,6 @@ void add_residual_gradient(KernelMaker& make, std::int64_t elements);
 void add_residual(KernelMaker& make);
 enum class OutputBias { kNone, kAdded };  // of the half's last linear layer
 void add_residual_backward(KernelMaker& make, OutputBias bias);
-
-void add_rotation(KernelMaker& make, const std::string& name, std::int64_t elements);
 
 // SwiGLU or GELU, over the input of the down GEMM.
 void add_activation(KernelMaker& make, const std::string& suffix, std::int64_t elements);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "workload/kernels/pointwise_kernels.h"
+#include "workload/kernels/rotary_kernels.h"
 
 namespace ringwright::workload {
 namespace {

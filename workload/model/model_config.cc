@@ -18,6 +18,9 @@ constexpr std::array kNormalizations{Option{"rmsnorm", "root mean square only, o
                                      Option{"layernorm", "mean and variance, weight and bias"}};
 constexpr std::array kActivations{Option{"swiglu", "gated: SiLU(gate) * up"}, Option{"gelu", "one up GEMM, then GELU"}};
 constexpr std::array kPositions{Option{"rotary", "rotates queries and keys"},
+                                Option{"yarn", "rotary, scaled for longer sequences: Transformer Engine's kernel "
+                                               "cannot, PyTorch's operators do (GPT-OSS); as rotary with "
+                                               "multi_latent_attention"},
                                 Option{"learned", "a table added to the word embedding"},
                                 Option{"none", "no position embedding"}};
 constexpr std::array kMasks{Option{"causal", "causal: a token attends to itself and earlier tokens"},
@@ -71,6 +74,7 @@ void read_kinds(ConfigMap& model, ModelShape& shape) {
       model.choice({.name = "position_embedding", .doc = "position encoding", .fallback = "rotary"}, kPositions);
   shape.positions = positions == "learned" ? Positions::kLearned
                     : positions == "none"  ? Positions::kNone
+                    : positions == "yarn"  ? Positions::kYarn
                                            : Positions::kRotary;
   const std::string biases =
       model.choice({.name = "bias", .doc = "which linear layers have a bias", .fallback = "none"}, kBiases);

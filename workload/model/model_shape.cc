@@ -108,6 +108,10 @@ bool has_experts(const ModelShape& shape, std::int64_t layer) {
   return place >= 0 && (place + 1) % shape.experts->every == 0;
 }
 
+bool rotates(const ModelShape& shape) {
+  return shape.positions == Positions::kRotary || shape.positions == Positions::kYarn;
+}
+
 bool is_windowed(const ModelShape& shape, std::int64_t layer) {
   if (shape.window == 0 || shape.window >= shape.sequence) return false;
   return shape.full_every == 0 || (layer + 1) % shape.full_every != 0;

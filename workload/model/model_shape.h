@@ -19,7 +19,7 @@ namespace ringwright::workload {
 
 enum class Normalization { kLayerNorm, kRmsNorm };
 enum class Activation { kGelu, kSwiGlu };  // SwiGLU: gate and up are two GEMMs, the down GEMM takes SiLU(gate) * up
-enum class Positions { kNone, kLearned, kRotary };
+enum class Positions { kNone, kLearned, kRotary, kYarn };  // YaRN: rotary, and scaled (arXiv 2309.00071)
 enum class Embeddings { kTied, kUntied };  // tied: the output layer uses the word embedding's weights
 
 // Which linear layers of the blocks have a bias. Those of the router and of experts are the MLP's.
@@ -138,6 +138,8 @@ struct ModelShape {
 // By frequency: not of hybrid models.
 [[nodiscard]] bool has_delta_net(const ModelShape& shape, std::int64_t layer);
 [[nodiscard]] bool is_windowed(const ModelShape& shape, std::int64_t layer);
+// Queries and keys are rotated.
+[[nodiscard]] bool rotates(const ModelShape& shape);
 // The two halves of a layer; one of them is missing in a hybrid model.
 [[nodiscard]] LayerHalves halves_of(const ModelShape& shape, std::int64_t layer);
 

@@ -13,10 +13,7 @@ bool needs_narrow(ConfigMap& training, std::string_view key, bool set, NarrowTyp
   return false;
 }
 
-}  // namespace
-
-FusedKernels read_fused_kernels(ConfigMap& training, NarrowTypes narrow) {
-  FusedKernels fused;
+void read_expert_kernels(ConfigMap& training, FusedKernels& fused) {
   fused.permute = training.boolean({.name = "moe_permute_fusion",
                                     .doc = "one kernel moves tokens into the order of their experts, with hybridep as "
                                            "part of the dispatch; without: gather, scale and scatter-add of PyTorch",
@@ -29,6 +26,13 @@ FusedKernels read_fused_kernels(ConfigMap& training, NarrowTypes narrow) {
                                                 "one expert after another, each with separate kernels "
                                                 "(SequentialMLP)",
                                          .fallback = true});
+}
+
+}  // namespace
+
+FusedKernels read_fused_kernels(ConfigMap& training, NarrowTypes narrow) {
+  FusedKernels fused;
+  read_expert_kernels(training, fused);
   const bool grouped = training.boolean({.name = "use_transformer_engine_op_fuser",
                                          .doc = "GEMMs of experts, their activation and its casts are one kernel "
                                                 "(Transformer Engine's fused grouped MLP, "
@@ -67,6 +71,10 @@ FusedKernels read_fused_kernels(ConfigMap& training, NarrowTypes narrow) {
                         .doc = "the backward pass of RMSNorm adds the gradient of the residual stream; without: a "
                                "kernel of its own does (Transformer Engine)",
                         .fallback = false});
+  fused.rotary = training.boolean({.name = "apply_rope_fusion",
+                                   .doc = "one kernel rotates queries and keys; without: one per PyTorch operator, as "
+                                          "always with position_embedding yarn",
+                                   .fallback = true});
   fused.fp8_logits = needs_narrow(training, "fp8_output_proj", logits, narrow);
   fused.mlp = needs_narrow(training, "use_transformer_engine_op_fuser", grouped, narrow);
   fused.grouped_mlp = fused.mlp && fused.grouped_gemm;

@@ -18,6 +18,7 @@ struct FusedKernels {
   bool fp8_activation_input = false;  // activation_func_fp8_input_store
   bool fp8_logits = false;            // fp8_output_proj
   bool residual_norm = false;         // fused_residual_rmsnorm
+  bool rotary = true;                 // apply_rope_fusion
 
   friend bool operator==(const FusedKernels&, const FusedKernels&) = default;
 };

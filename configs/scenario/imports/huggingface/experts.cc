@@ -129,7 +129,7 @@ void read_glm(ConfigMap& config, workload::ModelShape& shape) {
 }
 
 void read_gpt_oss(ConfigMap& config, workload::ModelShape& shape) {
-  read_hf_decoder(config, {.head_size = 64}, shape);
+  read_hf_decoder(config, {.head_size = 64, .yarn = true}, shape);
   shape.biases = hf_attention_biases(config, true);
   shape.biases.mlp = true;
   shape.attention_sinks = true;

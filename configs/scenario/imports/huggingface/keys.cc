@@ -68,6 +68,20 @@ bool hf_flag_or(ConfigMap& config, std::string_view name, std::string_view doc, 
   return config.boolean({.name = name, .doc = doc, .fallback = fallback});
 }
 
+// YaRN of latent attention scales attention elsewhere, and its rotation as well as any other.
+void read_positions(ConfigMap& config, const HfDefaults& defaults, workload::ModelShape& shape) {
+  if (shape.latent || shape.positions != workload::Positions::kRotary) return;
+  if (defaults.yarn) shape.positions = workload::Positions::kYarn;
+  // Transformers 5 has the base of the angles there as well.
+  const char* const scalings = config.has_map("rope_scaling") ? "rope_scaling" : "rope_parameters";
+  if (!config.has_map(scalings)) return;
+  ConfigMap scaling = config.map(scalings, "how rotary embeddings are scaled for longer sequences");
+  const char* const key = scaling.has("rope_type") ? "rope_type" : "type";
+  const std::string kind = scaling.text({.name = key, .doc = "kind of scaling", .fallback = "default"});
+  shape.positions = kind == "yarn" ? workload::Positions::kYarn : workload::Positions::kRotary;
+  scaling.ignore_rest("not needed to cost a training step");
+}
+
 void read_hf_decoder(ConfigMap& config, const HfDefaults& defaults, workload::ModelShape& shape) {
   shape.layers = hf_size(config, "num_hidden_layers", "transformer layers");
   shape.hidden = hf_size(config, "hidden_size", "width of the residual stream");
@@ -90,6 +104,7 @@ void read_hf_decoder(ConfigMap& config, const HfDefaults& defaults, workload::Mo
   if (defaults.has_mlp) shape.ffn = hf_size(config, "intermediate_size", "width of the MLP");
   shape.vocabulary = hf_size(config, "vocab_size", "tokens in the vocabulary");
   shape.max_positions = hf_size_or(config, "max_position_embeddings", "longest sequence of the model", 4096);
+  read_positions(config, defaults, shape);
   read_activation(config, shape);
   read_hf_tied_embeddings(config, defaults.embeddings == workload::Embeddings::kTied, shape);
   shape.attention_dropout = hf_has_dropout(config, "attention_dropout", "dropout on attention probabilities", 0.0);

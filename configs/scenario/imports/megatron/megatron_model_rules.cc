@@ -54,7 +54,8 @@ void set_positions(const MegatronArguments& arguments, MegatronTree& tree) {
   bool learned = false;
   if (const auto type = arguments.value("position-embedding-type")) {
     learned = type->text == "learned_absolute";
-    tree.set("model.position_embedding", *type, learned ? "learned" : type->text == "none" ? "none" : "rotary");
+    const bool ours = type->text == "none" || type->text == "yarn";
+    tree.set("model.position_embedding", *type, learned ? "learned" : ours ? type->text : "rotary");
   } else if (arguments.has("use-rotary-position-embeddings")) {
     tree.set("model.position_embedding", arguments.flag("use-rotary-position-embeddings").at, "rotary");
   } else if (arguments.has("no-position-embedding")) {  // only what position-embedding-type sets

@@ -290,6 +290,25 @@ TEST(HfConfig, ReadsGptOssWithAlternatingWindows) {
   EXPECT_EQ(parameters(oss.shape), 20'914'757'184);  // the published checkpoint
   EXPECT_TRUE(is_windowed(oss.shape, 0));
   EXPECT_FALSE(is_windowed(oss.shape, 1));
+  EXPECT_EQ(oss.shape.positions, workload::Positions::kYarn);  // the family's default
+}
+
+TEST(HfConfig, ReadsYarn) {
+  const auto scaled = [](const std::string& scaling, const std::string& key) {
+    return "{\"model_type\": \"qwen2\", \"hidden_size\": 64, \"intermediate_size\": 128, \"num_hidden_layers\": 2,"
+           " \"num_attention_heads\": 4, \"num_key_value_heads\": 2, \"vocab_size\": 1000,"
+           " \"tie_word_embeddings\": false, \"max_position_embeddings\": 4096, \"" +
+           key + "\": " + scaling + "}";
+  };
+  const auto positions = [&](const std::string& scaling, const std::string& key = "rope_scaling") {
+    return Reading::of_text(scaled(scaling, key)).shape.positions;
+  };
+  EXPECT_EQ(positions("{\"rope_type\": \"yarn\", \"rope_theta\": 10000}", "rope_parameters"),
+            workload::Positions::kYarn);
+  EXPECT_EQ(positions("{\"type\": \"yarn\", \"factor\": 4.0}"), workload::Positions::kYarn);
+  EXPECT_EQ(positions("{\"rope_type\": \"yarn\", \"factor\": 4.0}"), workload::Positions::kYarn);
+  EXPECT_EQ(positions("{\"rope_type\": \"llama3\", \"factor\": 8.0}"), workload::Positions::kRotary);
+  EXPECT_EQ(positions("null"), workload::Positions::kRotary);
 }
 
 TEST(HfConfig, ReadsBertAsBidirectional) {

@@ -99,7 +99,8 @@ TEST(MegatronChecks, ALogIsNotChecked) {
 TEST(MegatronChecks, KernelsThatAreNotFusedAreReported) {
   EXPECT_THAT(messages("--no-bias-swiglu-fusion"),
               ElementsAre("W136: --no-bias-swiglu-fusion is not modelled: kernels are fused"));
-  EXPECT_THAT(messages("--no-rope-fusion"), ElementsAre("W136: --no-rope-fusion is not modelled: kernels are fused"));
+  EXPECT_EQ(imported("--use-rotary-position-embeddings --no-rope-fusion", "training", "apply_rope_fusion"), "false");
+  EXPECT_EQ(imported("--position-embedding-type yarn", "model", "position_embedding"), "yarn");
   EXPECT_THAT(messages("--no-masked-softmax-fusion"), IsEmpty());  // fused attention has no softmax of its own
   EXPECT_THAT(messages("--attention-backend unfused --no-masked-softmax-fusion"),
               ElementsAre("W136: --no-masked-softmax-fusion is not modelled: scale, mask and softmax are one kernel"));
