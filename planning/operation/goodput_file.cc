@@ -14,6 +14,7 @@
 #include "configs/scenario/shipped_file.h"
 #include "core/base/sha256.h"
 #include "core/config/near_file.h"
+#include "planning/operation/idle_keys.h"
 #include "planning/operation/operation_reader.h"
 #include "planning/operation/policies/builtin_policies.h"
 #include "planning/study/each_item.h"
@@ -278,7 +279,10 @@ class GoodputReader {
       ConfigMap settings = recovery.map(entry.name, entry.help);
       auto policy = entry.make(settings, *plan.operation);
       const auto place = std::ranges::find(names, entry.name);
-      if (place == names.end()) continue;
+      if (place == names.end()) {
+        if (!root_.documenting()) warn_of_idle_policy(recovery, entry.name);
+        continue;
+      }
       std::string refusal = entry.refusal != nullptr ? entry.refusal(*plan.operation) : std::string();
       if (place == names.begin() && !refusal.empty()) {
         recovery.error("policy", "E403", fmt::format("policy '{}' is not possible: {}", entry.name, refusal));

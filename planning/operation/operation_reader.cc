@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "planning/operation/idle_keys.h"
 #include "planning/operation/interval.h"
 
 namespace ringwright::planning {
@@ -204,31 +205,6 @@ Repair read_repair(ConfigMap root, bool unlimited_hosts) {
   return repair;
 }
 
-// What `components` give without effect, now that spare hosts and the length are known.
-void check_components(const Operation& operation, ConfigMap root) {
-  ConfigMap components = root.map("components", "classes of equal parts that fail, by name");
-  for (const ComponentClass& part : operation.components) {
-    ConfigMap map = components.map(part.name, "a class of parts");
-    if (part.repair && operation.spares.unlimited) {
-      map.warn("repair", "W131",
-               fmt::format("{} has no effect: with unlimited hosts none returns", map.path_of("repair")),
-               "give spares.standby");
-    }
-    for (const std::string_view key : {"detect", "repair"}) {
-      if (part.kind != FaultKind::kSlow || part.evicts || !map.has(key)) continue;
-      map.warn(key, "W131",
-               fmt::format("{} has no effect: its host is not replaced (evicts: false)", map.path_of(key)));
-    }
-    if (!operation.length.duration) continue;
-    const auto late = std::ranges::count_if(part.times, [&](JobTime at) { return at >= *operation.length.duration; });
-    if (late > 0) {
-      map.warn("times", "W131",
-               fmt::format("{} of the {} recorded faults of {} have no effect: the job has ended before", late,
-                           part.times.size(), map.path()));
-    }
-  }
-}
-
 void read_lemons(ConfigMap root, Operation& operation) {
   ConfigMap map = root.map("lemons", "hosts that fail more often, until a repair succeeds");
   operation.lemons.share =
@@ -306,7 +282,7 @@ OperationRead read_operation(ConfigMap root, const ScenarioFacts& facts) {
                                             .min = 0.0,
                                             .max = 1e6});
   check_clock(operation, root);
-  if (!root.documenting()) check_components(operation, root);
+  if (!root.documenting()) warn_of_idle_keys(operation, root);
   check_missed(operation, root);
   return read;
 }
@@ -329,7 +305,9 @@ void set_intervals(Operation& operation, ConfigMap root) {
     if (tier.rule == IntervalRule::kDaly || tier.rule == IntervalRule::kBest) seconds = daly_interval(cost);
     const std::int64_t steps = steps_of_interval(operation, tier, seconds);
     const bool given = tier.rule == IntervalRule::kGiven;
-    if (given && seconds_of(tier.write) > seconds + seconds_of(operation.job.step)) {
+    // An interval that is not a number of steps is rounded.
+    const auto wanted = static_cast<std::int64_t>(std::max(1.0, std::round(seconds / seconds_of(operation.job.step))));
+    if (given && steps > wanted && seconds_of(tier.write) > seconds) {
       root.warn("checkpoint", "W400",
                 fmt::format("tier '{}' needs {} to write and cannot save every {}", tier.name, to_string(tier.write),
                             to_string(job_seconds(seconds))),

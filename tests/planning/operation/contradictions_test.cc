@@ -70,6 +70,38 @@ TEST(GoodputFiles, RepairOfAClassNeedsHostsThatReturn) {
   EXPECT_EQ(remarks(kJob + kSaves + part + "spares: {standby: 1}\n"), "");
 }
 
+TEST(GoodputFiles, DetectionOfNoComponentIsNamed) {
+  const std::string crash = kJob + kSaves + "components: {gpu: {mtbf: 1000 h}}\n";
+  EXPECT_EQ(remarks(crash + "detection: {crash: 10 s}\n"), "");
+  EXPECT_THAT(remarks(crash + "detection: {crash: 10 s, hang: 900 s}\n"),
+              HasSubstr("warning[W131]: detection.hang has no effect: no component of kind hang is detected after that "
+                        "time"));
+  const std::string slow = kJob + kSaves + "detection: {slow: 1 h}\ncomponents: {one: {kind: slow, mtbf: 99 h, "
+                                           "slowdown: 2";
+  EXPECT_EQ(remarks(slow + "}}\n"), "");
+  EXPECT_THAT(remarks(slow + ", evicts: false}}\n"), HasSubstr("warning[W131]: detection.slow has no effect"));
+  EXPECT_THAT(remarks(slow + ", detect: 1 s}}\n"), HasSubstr("warning[W131]: detection.slow has no effect"));
+}
+
+TEST(GoodputFiles, WhichHostIsBlamedMattersForSlowHostsAndSpares) {
+  const std::string job = kJob + kSaves + "diagnosis: {finds: 90%}\ncomponents: {gpu: {mtbf: 1000 h";
+  EXPECT_THAT(remarks(job + "}}\n"), HasSubstr("warning[W131]: diagnosis.finds has no effect: with unlimited hosts"));
+  EXPECT_EQ(remarks(job + "}}\nspares: {standby: 2}\n"), "");
+  EXPECT_EQ(remarks(job + ", kind: slow, slowdown: 2}}\n"), "");
+}
+
+TEST(GoodputFiles, SettingsOfPoliciesThatAreNotSimulatedAreNamed) {
+  const std::string spare = kJob + kSaves + "components: {gpu: {mtbf: 1000 h}}\nspares: {standby: 2}\nrecovery: "
+                                            "{hot_spare: {stall: 7 s}";
+  EXPECT_THAT(remarks(spare + "}\n"), HasSubstr("warning[W131]: recovery.hot_spare has no effect"));
+  EXPECT_THAT(remarks(spare + ", compare: [hot_spare]}\n"), Not(HasSubstr("W131")));
+}
+
+// The names are of a shipped file, whose other times stay for components that a user adds.
+TEST(GoodputFiles, DetectionOfAPresetIsNotNamed) {
+  EXPECT_THAT(remarks("preset: llama3-h100\nrepetitions: 1\nduration: 1 d\n"), Not(HasSubstr("W131")));
+}
+
 TEST(GoodputFiles, RatesOfTimesThatAreGivenAreNamed) {
   const auto tier = [](const std::string& keys) {
     return remarks(kJob + "checkpoint: {state: 1TB, tiers: {save: {every: 100 steps, " + keys + "}}}\n");

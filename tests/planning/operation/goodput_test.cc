@@ -267,6 +267,21 @@ TEST(Goodput, AnIntervalIsAtLeastTheTimeToWrite) {
   EXPECT_EQ(result.warnings.all().front().code, "W400");
 }
 
+TEST(Goodput, AnIntervalThatIsChangedByOneStepIsNamedToo) {
+  const auto warnings = [](const std::string& write, const std::string& every) {
+    return result_of("duration: 1 d\njob: {gpus: 8, step_time: 10 s}\ncomponents: {gpu: {mtbf: 100 h}}\n"
+                     "checkpoint: {tiers: {store: {every: " +
+                     every + ", mode: two_phase, stall: 1 s, write: " + write + ", load: 0 s}}}\n")
+        .warnings.all()
+        .size();
+  };
+  EXPECT_EQ(warnings("10 s", "1 steps"), 0U);
+  EXPECT_EQ(warnings("15 s", "1 steps"), 1U);
+  EXPECT_EQ(warnings("20 s", "1 steps"), 1U);
+  EXPECT_EQ(warnings("24 s", "24 s"), 0U);  // rounded to 20 s, and then written in 30 s
+  EXPECT_EQ(warnings("31 s", "24 s"), 1U);
+}
+
 // The step and a regime with a slow host are simulated; the job's size is the scenario's.
 TEST(Goodput, SimulatesTheStepOfItsScenario) {
   const GoodputResult result = result_of(
