@@ -10,16 +10,16 @@
 
 #include "configs/simulation/simulate.h"
 #include "workload/recommendation/recommendation_kernels.h"
-#include "workload/recommendation/row_access.h"
+#include "workload/recommendation/table_share.h"
 
 namespace ringwright::planning {
 namespace {
 
 using workload::EmbeddingUpkeep;
 using workload::RecommendationModel;
-using workload::RowAccess;
 using workload::TableCheckpoints;
 using workload::TableGroup;
+using workload::TableLookups;
 
 constexpr std::array kCachedShares{0.001, 0.01, 0.1, 0.5};
 constexpr std::array<std::int64_t, 4> kLookaheads{1, 10, 50, 200};
@@ -45,19 +45,24 @@ double lookups_of(const RecommendationModel& model, const TableGroup& group) {
 template <class Visit>
 void for_each_group(const RecommendationModel& model, Visit&& visit) {
   for (const TableGroup& group : model.tables) {
-    visit(group, static_cast<double>(group.count), RowAccess(static_cast<double>(group.rows), model.zipf),
-          lookups_of(model, group));
+    const double lookups = lookups_of(model, group);
+    const TableLookups access(model, {.tables = group.count,
+                                      .rows = static_cast<double>(group.rows),
+                                      .columns = group.dim,
+                                      .lookups = lookups,
+                                      .samples = static_cast<double>(model.global_batch)});
+    visit(group, static_cast<double>(group.count), access, lookups);
   }
 }
 
 CacheRow cache_row(const RecommendationModel& model, double share) {
   CacheRow row{.rows = share};
   double lookups = 0.0;
-  for_each_group(model, [&](const TableGroup& group, double tables, const RowAccess& access, double of_step) {
+  for_each_group(model, [&](const TableGroup& group, double tables, const TableLookups& access, double of_step) {
     const double top = share * static_cast<double>(group.rows);
     lookups += tables * of_step;
     row.hits += tables * of_step * access.share_of_top(top);
-    row.fetched += tables * access.distinct(of_step, top) * row_bytes(model, group);
+    row.fetched += tables * access.distinct(1.0, top) * row_bytes(model, group);
   });
   row.hits /= lookups;
   return row;
@@ -67,11 +72,11 @@ LookaheadRow lookahead_row(const RecommendationModel& model, std::int64_t batche
   LookaheadRow row{.batches = batches};
   double rows = 0.0;
   const auto ahead = static_cast<double>(batches);
-  for_each_group(model, [&](const TableGroup& group, double tables, const RowAccess& access, double of_step) {
-    const double held = access.distinct(of_step * ahead);
+  for_each_group(model, [&](const TableGroup& group, double tables, const TableLookups& access, double) {
+    const double held = access.distinct(ahead);
     rows += tables * static_cast<double>(group.rows);
     row.held += tables * held;
-    row.fetched += tables * (access.distinct(of_step * (ahead + 1.0)) - held) * row_bytes(model, group);
+    row.fetched += tables * (access.distinct(ahead + 1.0) - held) * row_bytes(model, group);
   });
   row.held /= rows;
   return row;
@@ -86,9 +91,9 @@ double saved_row_bytes(const RecommendationModel& model, const TableGroup& group
 // Rows that changed in so many steps, as they are saved.
 double changed_bytes(const RecommendationModel& model, double steps) {
   double bytes = 0.0;
-  for_each_group(model, [&](const TableGroup& group, double tables, const RowAccess& access, double of_step) {
+  for_each_group(model, [&](const TableGroup& group, double tables, const TableLookups& access, double) {
     const double row = saved_row_bytes(model, group, model.upkeep.bits) + kRowNumber;
-    bytes += tables * access.distinct(of_step * steps) * row;
+    bytes += tables * access.distinct(steps) * row;
   });
   return bytes;
 }
@@ -208,8 +213,8 @@ void add_erasure_code(const RecommendationModel& model, EmbeddingsResult& result
   const auto data = static_cast<double>(upkeep.data_servers), parity = static_cast<double>(upkeep.parity_servers);
   const auto servers = static_cast<double>(upkeep.servers);
   double updated = 0.0;
-  for_each_group(model, [&](const TableGroup& group, double tables, const RowAccess& access, double of_step) {
-    updated += tables * access.distinct(of_step) * (row_bytes(model, group) + kRowNumber);
+  for_each_group(model, [&](const TableGroup& group, double tables, const TableLookups& access, double) {
+    updated += tables * access.distinct(1.0) * (row_bytes(model, group) + kRowNumber);
   });
   result.memory_overhead = parity / data;
   result.parity_bytes = updated * parity;
@@ -255,10 +260,10 @@ Result<EmbeddingsResult> study_embeddings(const configs::Scenario& scenario) {
   }
   EmbeddingsResult result{.scenario = scenario.name, .step = step};
   double lookups = 0.0, distinct = 0.0;
-  for_each_group(model, [&](const TableGroup& group, double tables, const RowAccess& access, double of_step) {
+  for_each_group(model, [&](const TableGroup& group, double tables, const TableLookups& access, double of_step) {
     result.table_bytes += tables * static_cast<double>(group.rows) * row_bytes(model, group);
     lookups += tables * of_step;
-    distinct += tables * access.distinct(of_step);
+    distinct += tables * access.distinct(1.0);
   });
   result.unique_rows = distinct / lookups;
   for (const double share : kCachedShares) result.caches.push_back(cache_row(model, share));

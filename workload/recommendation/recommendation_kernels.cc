@@ -85,7 +85,7 @@ std::vector<Kernel> sparse_update_kernels(const RecommendationModel& model, cons
     const bool cached = first <= static_cast<double>(model.lookup_cache.bytes.count());
     gradients += count * (first + again / (cached ? model.lookup_cache.speed : 1.0));
     const double row = in_sectors(row_bytes(model, share)) + in_sectors(row_state_bytes(model, share.columns));
-    updated += count * distinct_rows(model, share) * 2.0 * row;
+    updated += count * TableLookups(model, share).distinct(1.0) * 2.0 * row;
   }
   Kernel update = memory_kernel(KernelFamily::kEmbedding, name + " update",
                                 gradients + updated / model.gather_efficiency, model.embedding_precision);

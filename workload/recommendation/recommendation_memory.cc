@@ -43,7 +43,7 @@ class RoleLedger {
     double bytes = 0.0;
     for (const TableShare& share : shares) {
       const double weights = row_weight_bytes(model_, share.columns);
-      bytes += static_cast<double>(share.tables) * held_rows(model_, share.rows, share.lookups) *
+      bytes += static_cast<double>(share.tables) * held_rows(model_, share) *
                (weights + row_state_bytes(model_, share.columns));
     }
     add(name, bytes);

@@ -101,7 +101,7 @@ class RoleWriter {
     for (const std::vector<TableShare>* shares : {&shares_.placed, &shares_.row_wise}) {
       for (const TableShare& share : *shares) {
         const double weights = row_weight_bytes(model_, share.columns);
-        bytes += static_cast<double>(share.tables) * fetched_rows(model_, share.rows, share.lookups) *
+        bytes += static_cast<double>(share.tables) * fetched_rows(model_, share) *
                  (weights + row_state_bytes(model_, share.columns));
       }
     }

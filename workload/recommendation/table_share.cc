@@ -86,23 +86,26 @@ std::vector<TableShare> replicated_tables(const RecommendationModel& model, cons
   return shares;
 }
 
-// Uniformly -expm1(n log1p(-1/R)): exact for large R, too.
-double distinct_rows(double rows, double lookups) {
-  if (rows <= 1.0) return std::min(1.0, lookups);
-  return -rows * std::expm1(lookups * std::log1p(-1.0 / rows));
+TableLookups::TableLookups(const RecommendationModel& model, const TableShare& share)
+    : access_(share.rows * share.parts, model.zipf),
+      rows_(share.rows),
+      parts_(share.parts),
+      bag_(model.fixed_bags ? std::max(rows_of_bag(share), 1.0) : 1.0),
+      draws_(share.lookups * share.parts / bag_) {}
+
+double TableLookups::among_top_by_chance(double rows) const {
+  return std::clamp(rows / rows_, 0.0, 1.0) * (1.0 - 1.0 / bag_);
 }
 
-double distinct_rows(const RecommendationModel& model, const TableShare& share) {
-  // Of the whole table, of which each part has as many.
-  const auto part_of = [&](double lookups) {
-    const double rows = share.rows * share.parts;
-    const double all = model.zipf > 0.0 && rows > 1.0 ? RowAccess(rows, model.zipf).distinct(lookups)
-                                                      : distinct_rows(rows, lookups);
-    return all / share.parts;
-  };
-  const double bag = rows_of_bag(share);
-  if (!model.fixed_bags || bag <= 1.0) return part_of(share.lookups * share.parts);
-  return std::min(share.rows, part_of(share.samples) * bag);
+double TableLookups::distinct(double steps, double but_top) const {
+  const double bags = access_.distinct(draws_ * steps, but_top * parts_ / bag_);
+  return std::min(std::max(rows_ - but_top, 0.0), bags * bag_ / parts_ * (1.0 - among_top_by_chance(but_top)));
+}
+
+double TableLookups::share_of_top(double rows) const {
+  if (rows >= rows_) return 1.0;
+  const double popular = access_.share_of_top(rows * parts_ / bag_);
+  return popular + (1.0 - popular) * among_top_by_chance(rows);
 }
 
 double cached_lookups(const RecommendationModel& model, const std::vector<TableShare>& tables) {
@@ -113,27 +116,26 @@ double cached_lookups(const RecommendationModel& model, const std::vector<TableS
   for (const TableShare& share : tables) {
     const double own = looked_up_bytes(model, share);
     const double rows = cache * own / looked_up / static_cast<double>(share.tables) / row_bytes(model, share);
-    const double bag = model.fixed_bags ? std::max(rows_of_bag(share), 1.0) : 1.0;
-    const double popular = RowAccess(share.rows * share.parts, model.zipf).share_of_top(rows * share.parts / bag);
-    const double repeated = 1.0 - distinct_rows(model, share) / share.lookups;
-    found += own * std::min(popular, std::max(repeated, 0.0));
+    const TableLookups table(model, share);
+    const double repeated = 1.0 - table.distinct(1.0) / share.lookups;
+    found += own * std::min(table.share_of_top(rows), std::max(repeated, 0.0));
   }
   return found / looked_up;
 }
 
-double fetched_rows(const RecommendationModel& model, double rows, double lookups) {
+double fetched_rows(const RecommendationModel& model, const TableShare& share) {
   if (!model.cache.on()) return 0.0;
-  const RowAccess access(rows, model.zipf);
+  const TableLookups table(model, share);
   const auto ahead = static_cast<double>(model.cache.lookahead);
-  if (ahead > 0.0) return access.distinct(lookups * (ahead + 1.0)) - access.distinct(lookups * ahead);
-  return access.distinct(lookups, model.cache.rows * rows);
+  if (ahead > 0.0) return table.distinct(ahead + 1.0) - table.distinct(ahead);
+  return table.distinct(1.0, model.cache.rows * share.rows);
 }
 
-double held_rows(const RecommendationModel& model, double rows, double lookups) {
-  if (!model.cache.on()) return rows;
+double held_rows(const RecommendationModel& model, const TableShare& share) {
+  if (!model.cache.on()) return share.rows;
   const auto ahead = static_cast<double>(model.cache.lookahead);
-  if (ahead > 0.0) return RowAccess(rows, model.zipf).distinct(lookups * ahead);
-  return model.cache.rows * rows + fetched_rows(model, rows, lookups);
+  if (ahead > 0.0) return TableLookups(model, share).distinct(ahead);
+  return model.cache.rows * share.rows + fetched_rows(model, share);
 }
 
 }  // namespace ringwright::workload

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "workload/recommendation/recommendation_model.h"
+#include "workload/recommendation/row_access.h"
 #include "workload/recommendation/table_placement.h"
 
 namespace ringwright::workload {
@@ -39,10 +40,27 @@ struct TableShare {
 // Bytes of all rows on this rank: what lookups at random reach.
 [[nodiscard]] double reach(const RecommendationModel& model, const std::vector<TableShare>& tables);
 
-// Distinct rows among so many lookups, all rows equally likely.
-[[nodiscard]] double distinct_rows(double rows, double lookups);
-// Of one table's rows on this rank in a step, by the model's skew and bags.
-[[nodiscard]] double distinct_rows(const RecommendationModel& model, const TableShare& share);
+// Lookups in a table's rows on this rank, by the skew of the whole table and the bags of a model. With fixed bags a
+// draw decides all rows of a bag: the popular rows are those of popular bags, and the others of a bag are anywhere.
+class TableLookups {
+ public:
+  TableLookups(const RecommendationModel& model, const TableShare& share);
+
+  // Distinct rows of so many steps, without those among the most popular `but_top`.
+  [[nodiscard]] double distinct(double steps, double but_top = 0.0) const;
+  // Share of lookups that meet so many of the most popular rows.
+  [[nodiscard]] double share_of_top(double rows) const;
+
+ private:
+  [[nodiscard]] double among_top_by_chance(double rows) const;
+
+  RowAccess access_;  // of bags
+  double rows_;
+  double parts_;
+  double bag_;    // rows of a draw
+  double draws_;  // in a step, from all parts
+};
+
 // Share of the looked up bytes that the GPU's cache has: lookups that repeat in the step, of the most popular rows. The
 // cache is divided by the bytes that each table looks up. 0 where all rows together fit: the time of such a kernel
 // counts that (workload/kernels/stream.cc).
@@ -51,8 +69,8 @@ struct TableShare {
 // Of tables in host memory: distinct rows that a step fetches from there, and as many that it writes back. With a cache
 // of the most popular rows: those of the batch that it does not hold. With a lookahead of L: those of the batch that
 // enters the window, which are in none of the L before it.
-[[nodiscard]] double fetched_rows(const RecommendationModel& model, double rows, double lookups);
+[[nodiscard]] double fetched_rows(const RecommendationModel& model, const TableShare& share);
 // Rows in GPU memory: all where there is no cache.
-[[nodiscard]] double held_rows(const RecommendationModel& model, double rows, double lookups);
+[[nodiscard]] double held_rows(const RecommendationModel& model, const TableShare& share);
 
 }  // namespace ringwright::workload

@@ -216,6 +216,17 @@ TEST(Embeddings, AnErasureCodeCostsItsParity) {
   EXPECT_NEAR(to_seconds(one.rebuild), one.table_bytes / 8 * 4 / 3.125e9, 1e-6);
 }
 
+// Rows of a bag that follow from its first one are drawn once: twenty to a bag are twenty times those of one.
+TEST(Embeddings, FixedBagsHaveTheRowsOfOneDrawForEachSample) {
+  const std::string bags =
+      "recommendation.tables=[{count: 8, rows: 10000000, dim: 64, pooling: 20, sharding: row_wise}]";
+  const EmbeddingsResult one = study();
+  const EmbeddingsResult fixed = study({bags, "recommendation.fixed_bags=true"});
+  EXPECT_NEAR(fixed.unique_rows, one.unique_rows, 1e-9);
+  EXPECT_NEAR(fixed.lookaheads[0].held, 20.0 * one.lookaheads[0].held, 1e-9);
+  EXPECT_LT(study({bags}).unique_rows, fixed.unique_rows);
+}
+
 TEST(Embeddings, NeedARecommendationModel) {
   const auto result = study_embeddings(configs::load(std::string(configs::kTinyModel) +
                                                      "training: {global_batch: 8}\n"

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "workload/recommendation/recommendation_kernels.h"
+#include "workload/recommendation/row_access.h"
 #include "workload/recommendation/recommendation_memory.h"
 #include "workload/recommendation/recommendation_step.h"
 
@@ -222,11 +223,11 @@ TEST(RecommendationKernels, ReadRowsInSectors) {
 
 // Two lookups in two rows find 2 (1 - 1/4) = 1.5 of them; few lookups in many rows are all distinct.
 TEST(RecommendationKernels, UpdateDistinctRowsOnce) {
-  EXPECT_DOUBLE_EQ(distinct_rows(2.0, 1.0), 1.0);
-  EXPECT_DOUBLE_EQ(distinct_rows(2.0, 2.0), 1.5);
-  EXPECT_DOUBLE_EQ(distinct_rows(1.0, 9.0), 1.0);
-  EXPECT_NEAR(distinct_rows(1e12, 1e6), 1e6, 1.0);
-  EXPECT_NEAR(distinct_rows(1e3, 1e9), 1e3, 1e-6);
+  EXPECT_DOUBLE_EQ(RowAccess(2.0, 0.0).distinct(1.0), 1.0);
+  EXPECT_DOUBLE_EQ(RowAccess(2.0, 0.0).distinct(2.0), 1.5);
+  EXPECT_DOUBLE_EQ(RowAccess(1.0, 0.0).distinct(9.0), 1.0);
+  EXPECT_NEAR(RowAccess(1e12, 0.0).distinct(1e6), 1e6, 1.0);
+  EXPECT_NEAR(RowAccess(1e3, 0.0).distinct(1e9), 1e3, 1e-6);
 }
 
 // MLPerf's DLRM: 27 vectors have 351 pairs, behind 128 values of the bottom MLP: the 479 inputs of its top MLP.

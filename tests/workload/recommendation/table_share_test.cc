@@ -16,9 +16,9 @@ TableShare share_of(double parts) {
 TEST(TableShare, RowsOfFixedBagsAreThoseOfTheFirstOnes) {
   RecommendationModel model;
   model.zipf = 1.05;
-  const double drawn = distinct_rows(model, share_of(1.0));
+  const double drawn = TableLookups(model, share_of(1.0)).distinct(1.0);
   model.fixed_bags = true;
-  const double bags = distinct_rows(model, share_of(1.0));
+  const double bags = TableLookups(model, share_of(1.0)).distinct(1.0);
   EXPECT_DOUBLE_EQ(bags, 10.0 * RowAccess(1e6, 1.05).distinct(1000.0));
   EXPECT_GT(bags, drawn);
 }
@@ -29,7 +29,10 @@ TEST(TableShare, PartsHaveEqualSharesOfTheDistinctRows) {
     RecommendationModel model;
     model.zipf = 1.05;
     model.fixed_bags = fixed;
-    EXPECT_NEAR(4.0 * distinct_rows(model, share_of(4.0)), distinct_rows(model, share_of(1.0)), 1e-6);
+    const TableLookups part(model, share_of(4.0)), whole(model, share_of(1.0));
+    EXPECT_NEAR(4.0 * part.distinct(1.0), whole.distinct(1.0), 1e-6);
+    EXPECT_NEAR(4.0 * part.distinct(1.0, 500.0), whole.distinct(1.0, 2000.0), 1e-6);
+    EXPECT_NEAR(part.share_of_top(500.0), whole.share_of_top(2000.0), 1e-9);
   }
 }
 
@@ -37,7 +40,7 @@ TEST(TableShare, BagsNeverHaveMoreRowsThanTheTable) {
   RecommendationModel model;
   model.fixed_bags = true;
   const TableShare few{.tables = 1, .rows = 50.0, .columns = 64, .lookups = 10'000.0, .samples = 1000.0};
-  EXPECT_DOUBLE_EQ(distinct_rows(model, few), 50.0);
+  EXPECT_DOUBLE_EQ(TableLookups(model, few).distinct(1.0), 50.0);
 }
 
 // A hundred times as many lookups, so that what is popular repeats.
@@ -55,9 +58,10 @@ TEST(TableShare, TheCacheHasTheMostPopularRows) {
   // 1,000 rows of 256 bytes.
   model.lookup_cache = {.bytes = Bytes(256'000), .speed = 2.0};
   EXPECT_DOUBLE_EQ(cached_lookups(model, {busy_share()}), RowAccess(1e6, 1.05).share_of_top(1000.0));
-  // Of bags of ten rows it has those of the hundred most popular first rows.
+  // Of bags of ten rows it has those of the hundred most popular first rows, and of others nine rows by chance.
   model.fixed_bags = true;
-  EXPECT_DOUBLE_EQ(cached_lookups(model, {busy_share()}), RowAccess(1e6, 1.05).share_of_top(100.0));
+  const double popular = RowAccess(1e6, 1.05).share_of_top(100.0);
+  EXPECT_DOUBLE_EQ(cached_lookups(model, {busy_share()}), popular + (1.0 - popular) * 0.001 * 0.9);
   // Tables that fit as a whole are for the kernel's own rule.
   model.lookup_cache.bytes = Bytes(256'000'000);
   EXPECT_EQ(cached_lookups(model, {busy_share()}), 0.0);
@@ -68,7 +72,7 @@ TEST(TableShare, OnlyRepeatedLookupsAreCached) {
   RecommendationModel model;
   model.zipf = 0.0;
   model.lookup_cache = {.bytes = Bytes(255'000'000), .speed = 2.0};
-  const double repeated = 1.0 - distinct_rows(model, share_of(1.0)) / 10'000.0;
+  const double repeated = 1.0 - TableLookups(model, share_of(1.0)).distinct(1.0) / 10'000.0;
   EXPECT_DOUBLE_EQ(cached_lookups(model, {share_of(1.0)}), repeated);
 }
 
@@ -79,6 +83,21 @@ TEST(TableShare, TablesShareTheCacheByWhatTheyLookUp) {
   model.lookup_cache = {.bytes = Bytes(512'000), .speed = 2.0};
   const double both = cached_lookups(model, {busy_share(), busy_share()});
   EXPECT_DOUBLE_EQ(both, RowAccess(1e6, 1.05).share_of_top(1000.0));
+}
+
+// A sample brings its whole bag, over the batches of a lookahead and past a cache of popular rows.
+TEST(TableShare, FixedBagsAreFetchedAndHeldWhole) {
+  RecommendationModel model;
+  model.zipf = 1.05;
+  model.fixed_bags = true;
+  model.cache.lookahead = 3;
+  const RowAccess first(1e6, 1.05);
+  EXPECT_DOUBLE_EQ(held_rows(model, share_of(1.0)), 10.0 * first.distinct(3'000.0));
+  EXPECT_DOUBLE_EQ(fetched_rows(model, share_of(1.0)), 10.0 * (first.distinct(4'000.0) - first.distinct(3'000.0)));
+  model.cache = {.rows = 0.01};
+  EXPECT_DOUBLE_EQ(fetched_rows(model, share_of(1.0)), 10.0 * first.distinct(1'000.0, 1'000.0) * (1.0 - 0.01 * 0.9));
+  model.cache.rows = 1.0;
+  EXPECT_EQ(fetched_rows(model, share_of(1.0)), 0.0);
 }
 
 }  // namespace
