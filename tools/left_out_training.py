@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TABLES = ROOT / "validation" / "training"
 
 # The speed of kernels in a step against kernels alone, by generation; host time after a kernel whose result the host reads.
-SHIPPED_SPEED = {"ampere": 0.93, "hopper": 0.84, "blackwell": 0.90, "cdna3": 0.95}
+SHIPPED_SPEED = {"ampere": 0.93, "hopper": 0.84, "blackwell": 0.90, "cdna": 0.95}
 TRIAL_SPEED = 0.75
 SHIPPED_READ, TRIAL_READ = 1600.0, 600.0  # microseconds
 READ_FILES = ["megatron_bridge_perf_summary.csv", "simumax_b200_real.csv"]  # the tables with experts and no CUDA graphs

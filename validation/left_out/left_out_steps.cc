@@ -68,7 +68,9 @@ std::string name_of(const StepKind& kind) {
 
 StepKind step_kind_of(const configs::Scenario& scenario) {
   const auto of = configs::cost_class_of(scenario.cluster, scenario.nccl);
-  return {.generation = of.kernels,
+  // Runs on GPUs of CDNA 3 and 4 are counted together; the costs of collectives are those of CDNA 3.
+  const bool amd = of.kernels.starts_with("cdna");
+  return {.generation = amd ? "cdna" : of.kernels,
           .strategy = strategy_of(scenario),
           .precision = precision_of_gemms(scenario.job.training)};
 }
