@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "configs/simulation/fabric_view.h"
 #include "configs/simulation/simulate.h"
 #include "configs/simulation/simulation.h"
 #include "core/engine/engine.h"
@@ -79,9 +80,11 @@ Bandwidth update_rate(const Scenario& scenario, ServerUpdates updates, std::int6
   return scenario.cluster.host.memory.bandwidth * (1.0 / passes / static_cast<double>(job.layout.service.threads));
 }
 
+// Of all NICs to the next host: of their ports, slots and cables, by the narrowest link of a path.
 Bandwidth host_bandwidth(const Scenario& scenario) {
-  const network_models::Host::Nic& nic = scenario.cluster.host.nic;
-  return nic.data_rate() * static_cast<double>(nic.count);
+  const auto next = static_cast<std::size_t>(scenario.job.layered->layout.host_ranks);
+  const auto nics = static_cast<double>(scenario.cluster.host.nic.count);
+  return FabricView(scenario.cluster).path(0, next).narrowest * nics;
 }
 
 }  // namespace
@@ -150,10 +153,11 @@ Duration ring_step(const Scenario& scenario, const WorkerStep& worker) {
   const LayeredLayout& layout = scenario.job.layered->layout;
   const std::int64_t hosts = layout.ranks / layout.host_ranks;
   const auto n = static_cast<double>(layout.servers.dedicated ? hosts - layout.servers.count : hosts);
+  if (hosts == 1) return worker.step;
+  const Bandwidth rate = host_bandwidth(scenario);
   Duration ended;
   for (const ServerBucket& bucket : worker.buckets) {
-    ended = std::max(ended, bucket.ready) +
-            transfer_time(scale(bucket.bytes, 2.0 * (n - 1.0) / n), host_bandwidth(scenario));
+    ended = std::max(ended, bucket.ready) + transfer_time(scale(bucket.bytes, 2.0 * (n - 1.0) / n), rate);
   }
   return std::max(ended, worker.step);
 }

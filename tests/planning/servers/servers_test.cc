@@ -42,6 +42,18 @@ TEST(Servers, SynchronousOnesTakeTheTimeOfTheirPorts) {
   }
 }
 
+// The ring goes through the same cables as the servers' messages: a slower port of a leaf switch bounds it.
+TEST(Servers, TheRingIsBoundByThePortsOfSwitches) {
+  const std::string text = table(10, "servers: 2, threads: 1");
+  const auto ring = [&](const char* nic, const char* leaf) {
+    const std::vector<std::string> speeds{fmt::format("cluster.node.nic.bandwidth={}", nic),
+                                          fmt::format("cluster.fabric.leaf.speed={}", leaf), "simulate.steps=2"};
+    return to_seconds(study(text, speeds).ring);
+  };
+  EXPECT_NEAR(ring("100Gbps", "25Gbps"), ring("25Gbps", "25Gbps"), 1e-9);
+  EXPECT_LT(ring("100Gbps", "100Gbps"), 0.5 * ring("25Gbps", "25Gbps"));
+}
+
 // The same as the step of `run`, except that in `run` one thread has the whole bandwidth of host memory.
 TEST(Servers, SynchronousOnesAgreeWithTheTrainingStep) {
   const std::string text = table(10, "servers: 2, threads: 1");
