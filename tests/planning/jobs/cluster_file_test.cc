@@ -8,6 +8,7 @@
 
 #include "core/base/diagnostic.h"
 #include "planning/jobs/cluster_study.h"
+#include "tests/support/own_folder.h"
 
 namespace ringwright::planning::cluster_file_test {
 namespace {
@@ -21,7 +22,7 @@ std::string problems(const std::string& rest) {
 }
 
 TEST(ClusterFile, AMistakeOfALogHasItsLine) {
-  const std::string log = testing::TempDir() + "cluster_file_test.csv";
+  const std::string log = test::own_folder() + "cluster_file_test.csv";
   std::ofstream(log) << "submit_s,gpus,run_s\n0,8,100\n5,8,soon\n";
   const std::string said = problems("jobs: {log: " + log + ", form: csv}\n");
   EXPECT_THAT(said, HasSubstr("week.yaml:2:13: error[E490]: " + log + ":3: submit_s is '5' and run_s 'soon'"));
@@ -52,7 +53,7 @@ TEST(ClusterFile, MostJobsMayRunAsLongAsTheMedian) {
 
 // 0.28 * 10'000 may be less than 2'800 in binary. Eight eighths and three thirds of a GPU are one.
 TEST(ClusterFile, PartsOfALogAreExact) {
-  const std::string log = testing::TempDir() + "cluster_file_parts.csv";
+  const std::string log = test::own_folder() + "cluster_file_parts.csv";
   std::ofstream(log) << "submit_s,gpus,run_s\n0,0.07,1\n0,0.14,1\n0,0.28,1\n0,0.57,1\n0,0.125,1\n0,0.3333333,1\n";
   const auto plan =
       load_cluster_plan_text("week.yaml", "cluster: {hosts: 1}\njobs: {log: " + log + ", form: csv, most: 4}\n");
@@ -65,7 +66,7 @@ TEST(ClusterFile, PartsOfALogAreExact) {
 
 // The jobs of one GPU of a cluster of one, all submitted at once; `parts` of a GPU each.
 int most_at_once(const std::vector<double>& parts, const std::string& jobs, const std::string& sharing = "") {
-  const std::string log = testing::TempDir() + "cluster_file_at_once.csv";
+  const std::string log = test::own_folder() + "cluster_file_at_once.csv";
   std::ofstream file(log);
   file << "submit_s,gpus,run_s\n";
   for (const double part : parts) file << "0," << part << ",100\n";

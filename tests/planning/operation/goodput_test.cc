@@ -10,6 +10,7 @@
 #include "planning/operation/interval.h"
 #include "planning/operation/policies/builtin_policies.h"
 #include "tests/paths.h"
+#include "tests/support/own_folder.h"
 
 namespace ringwright::planning::goodput_test {
 namespace {
@@ -297,7 +298,7 @@ TEST(Goodput, SimulatesTheStepOfItsScenario) {
 }
 
 TEST(Goodput, ReplicasOfARecordedJobAreItsOwn) {
-  const std::string folder = testing::TempDir();
+  const std::string folder = test::own_folder();
   std::ofstream(folder + "goodput_test.json")
       << R"({"distributedInfo": {"rank": 0, "world_size": 2}, "traceEvents": [{"ph": "X", "cat": "kernel",)"
          R"( "name": "ncclDevKernel_AllReduce", "tid": 7, "ts": 1, "dur": 5, "args": {"device": 0, "stream": 7,)"

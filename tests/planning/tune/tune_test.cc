@@ -9,6 +9,7 @@
 
 #include "configs/scenario/named_machine.h"
 #include "planning/tune/tuner_line.h"
+#include "tests/support/own_folder.h"
 
 namespace ringwright::planning::tune_test {
 namespace {
@@ -66,7 +67,7 @@ TEST(Tune, NoOtherAlgorithmOrProtocolIsFaster) {
 
 // What was found is what a scenario with the written file simulates, for every size.
 TEST(Tune, TheFileMakesNcclTakeWhatWasFound) {
-  const std::string path = ::testing::TempDir() + "tune_test_tuner.csv";
+  const std::string path = test::own_folder() + "tune_test_tuner.csv";
   std::ofstream(path) << render_tuner_csv(result());
   bool some_faster = false;
   for (const TunedCall& call : result().calls) {
@@ -98,7 +99,7 @@ TEST(Tune, LeavesOutWhatVariablesExclude) {
 
 // A tuner file of the scenario is what the new file replaces: it is not NCCL's own choice.
 TEST(Tune, ComparesWithNcclWithoutTheScenariosOwnFile) {
-  const std::string path = ::testing::TempDir() + "tune_test_own.csv";
+  const std::string path = test::own_folder() + "tune_test_own.csv";
   std::ofstream(path) << "allreduce,0,4294967295,ring,simple,1,-1,-1\n";
   const auto with_file = [&](const std::vector<std::string>& settings) {
     std::vector<std::string> all = settings;
@@ -113,7 +114,7 @@ TEST(Tune, ComparesWithNcclWithoutTheScenariosOwnFile) {
 TEST(Tune, AnyFileOfTheScenarioGivesTheSameResult) {
   const TuneOptions options{.operations = {CollectiveOperation::kAllReduce}, .sizes = {1_MiB}, .most_channels = 8};
   const std::string without = render_tune_json("m", *tune(machine, options));
-  const std::string path = ::testing::TempDir() + "tune_test_any.csv";
+  const std::string path = test::own_folder() + "tune_test_any.csv";
   for (const char* const choice : {"tree,ll,4", "nvls_tree,simple,-1", "collnet_chain,simple,-1", "pat,ll,1"}) {
     std::ofstream(path) << "allreduce,0,4294967295," << choice << ",-1,-1\n";
     const auto with_file = [&](const std::vector<std::string>& settings) {
@@ -211,7 +212,7 @@ TEST(Tune, ThreadsAndBuffersAreCoordinatesToo) {
     EXPECT_LE(call.best_time, channels.calls[i].best_time);
     EXPECT_GT(call.tried, channels.calls[i].tried);
     if (!call.is_faster()) continue;
-    const std::string path = ::testing::TempDir() + "tune_test_kernels.csv";
+    const std::string path = test::own_folder() + "tune_test_kernels.csv";
     std::ofstream(path) << tuner_line(call.operation, {}, call.best);
     std::vector<std::string> settings = {"comm.tuner_config=" + path};
     for (const std::string& variable : kernel_variables(call.best)) settings.push_back("comm.env." + variable);

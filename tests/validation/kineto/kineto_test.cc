@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/own_folder.h"
 #include "validation/builtin.h"
 
 namespace ringwright::validation::kineto_test {
@@ -14,7 +15,7 @@ using ::testing::Not;
 
 // An all-reduce of 30 us on one of two ranks.
 std::string trace(int rank, int elements) {
-  const std::string path = testing::TempDir() + fmt::format("kineto_test_{}_{}.json", rank, elements);
+  const std::string path = test::own_folder() + fmt::format("kineto_test_{}_{}.json", rank, elements);
   std::ofstream(path) << fmt::format(
       R"({{"distributedInfo": {{"rank": {}, "world_size": 2}}, "traceEvents": [{{"ph": "X", "cat": "kernel",)"
       R"( "name": "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", "tid": 20, "ts": 1, "dur": 30, "args": {{"device": 0,)"
@@ -39,7 +40,7 @@ TEST(ValidateKineto, RecordsOfRanksThatContradictAreCounted) {
 // A negative time is left out, and so the one call.
 TEST(ValidateInspector, ALogOfWhichNothingIsComparedDoesNotPass) {
   const auto outcome_of = [](const std::string& time) {
-    const std::string path = testing::TempDir() + "kineto_test_inspector.log";
+    const std::string path = test::own_folder() + "kineto_test_inspector.log";
     std::ofstream(path) << R"({"header": {"id": "0x1", "rank": 0, "n_ranks": 8, "nnodes": 1}, "metadata": )"
                         << R"({"inspector_output_format_version": "v4.0", "hostname": "h", "pid": 1}, "coll_perf": )"
                         << R"({"coll": "AllReduce", "coll_sn": 1, "coll_msg_size_bytes": 67108864, )"

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/own_folder.h"
+
 namespace ringwright::validation::nccl_logs_test {
 namespace {
 
@@ -13,7 +15,7 @@ using ::testing::HasSubstr;
 constexpr std::string_view kRow = "size_bytes,time_oop_us\n1024,30\n";
 
 std::string write(const std::string& name, const std::string& text) {
-  const std::string path = testing::TempDir() + name;
+  const std::string path = test::own_folder() + name;
   std::ofstream(path) << text;
   return path;
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/own_folder.h"
 #include "validation/builtin.h"
 
 namespace ringwright::validation::training_test {
@@ -14,7 +15,7 @@ using ::testing::Not;
 const std::string kColumns = "id,model,gpu,n_gpus,tp,pp,mbs,gbs,framework,precision,recompute,step_time_s,mem_gib\n";
 
 std::string write(const std::string& name, const std::string& rows) {
-  const std::string path = testing::TempDir() + "training_test_" + name + ".csv";
+  const std::string path = test::own_folder() + "training_test_" + name + ".csv";
   std::ofstream(path) << kColumns << rows;
   return path;
 }
@@ -54,7 +55,7 @@ TEST(ValidateTraining, MeasuredMemoryOfAUsersTableIsCompared) {
 // 8 sequences of 2048 tokens in 5 s on 64 GPUs are 51.2 tokens/s of each.
 TEST(ValidateTraining, ARateThatContradictsTheTimeIsNamed) {
   const auto warnings = [](const std::string& rate) {
-    const std::string path = testing::TempDir() + "training_test_rate.csv";
+    const std::string path = test::own_folder() + "training_test_rate.csv";
     std::ofstream(path) << "id,model,gpu,n_gpus,tp,pp,mbs,gbs,framework,precision,recompute,step_time_s,tok_s_gpu\n"
                            "a-1,gpt3-175b,A100-SXM4-80GB,64,8,8,1,8,Megatron-LM,bf16,full,5," +
                                rate + "\n";
