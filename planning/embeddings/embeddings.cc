@@ -10,7 +10,7 @@
 
 #include "configs/simulation/simulate.h"
 #include "workload/recommendation/recommendation_kernels.h"
-#include "workload/recommendation/table_share.h"
+#include "workload/recommendation/table_lookups.h"
 
 namespace ringwright::planning {
 namespace {

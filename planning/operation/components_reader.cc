@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::array kExposures{Option{"gpu", "one on every GPU"}, Option{"host", "one on every host"},
                                 Option{"job", "one for the whole job"}};
-constexpr std::array kFaultKindOptions{Option{"crash", "processes end; heartbeats stop"},
-                                       Option{"hang", "processes wait until a time-out"},
-                                       Option{"slow", "the job goes on at the pace of the slow part"},
-                                       Option{"corruption", "the job goes on with wrong numbers"}};
+constexpr std::array kFaultKindOptions{Option{name_of(FaultKind::kCrash), "processes end; heartbeats stop"},
+                                       Option{name_of(FaultKind::kHang), "processes wait until a time-out"},
+                                       Option{name_of(FaultKind::kSlow), "the job keeps the pace of the slow part"},
+                                       Option{name_of(FaultKind::kCorruption), "the job goes on with wrong numbers"}};
 constexpr std::int64_t kMostRecordedFaults = 1'000'000;
 
 Exposed exposure_named(std::string_view name) {
@@ -24,9 +24,8 @@ Exposed exposure_named(std::string_view name) {
 }
 
 FaultKind kind_named(std::string_view name) {
-  const auto found = std::ranges::find(kFaultKindOptions, name, &Option::name);
-  return found == kFaultKindOptions.end() ? FaultKind::kCrash
-                                          : static_cast<FaultKind>(found - kFaultKindOptions.begin());
+  const auto found = std::ranges::find(kFaultKindNames, name);
+  return found == kFaultKindNames.end() ? FaultKind::kCrash : static_cast<FaultKind>(found - kFaultKindNames.begin());
 }
 
 std::vector<JobTime> read_times(ConfigMap& map) {

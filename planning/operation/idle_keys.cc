@@ -1,19 +1,14 @@
 #include "planning/operation/idle_keys.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 namespace ringwright::planning {
 namespace {
-
-constexpr std::array kKinds{std::pair{FaultKind::kCrash, std::string_view("crash")},
-                            std::pair{FaultKind::kHang, std::string_view("hang")},
-                            std::pair{FaultKind::kSlow, std::string_view("slow")},
-                            std::pair{FaultKind::kCorruption, std::string_view("corruption")}};
 
 void warn(ConfigMap& map, std::string_view key, const std::string& why, std::string hint = {}) {
   if (!map.has(key) || map.origin(key).starts_with("preset:")) return;
@@ -38,9 +33,9 @@ void check_component(const Operation& operation, const ComponentClass& part, Con
 }
 
 void check_detection(const Operation& operation, ConfigMap detection) {
-  for (const auto& [kind, name] : kKinds) {
-    const auto is_found = [of = kind](const ComponentClass& part) {
-      return part.kind == of && !part.detect && (of != FaultKind::kSlow || part.evicts);
+  for (const std::string_view name : kFaultKindNames) {
+    const auto is_found = [&](const ComponentClass& part) {
+      return name_of(part.kind) == name && !part.detect && (part.kind != FaultKind::kSlow || part.evicts);
     };
     if (std::ranges::any_of(operation.components, is_found)) continue;
     warn(detection, name, fmt::format("no component of kind {} is detected after that time", name));

@@ -2,6 +2,8 @@
 // are for the components that a user adds.
 #pragma once
 
+#include <string_view>
+
 #include "core/config/config_map.h"
 #include "planning/operation/operation.h"
 

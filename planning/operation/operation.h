@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/units.h"
@@ -49,6 +51,10 @@ struct JobShape {
 // What the job notices of a fault: it stops; it stops and says nothing; it goes on slower; or with wrong numbers.
 enum class FaultKind { kCrash, kHang, kSlow, kCorruption };
 inline constexpr int kFaultKinds = 4;
+inline constexpr std::array<std::string_view, kFaultKinds> kFaultKindNames{"crash", "hang", "slow", "corruption"};
+[[nodiscard]] constexpr std::string_view name_of(FaultKind kind) {
+  return kFaultKindNames[static_cast<std::size_t>(kind)];
+}
 
 enum class Exposed { kGpu, kHost, kJob };
 

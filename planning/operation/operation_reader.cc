@@ -88,14 +88,14 @@ RunLength read_length(ConfigMap root) {
 
 void read_detection(ConfigMap root, Operation& operation) {
   ConfigMap detection = root.map("detection", "from a fault until it is noticed, by what the job notices");
-  const auto read = [&](FaultKind kind, std::string_view name, std::string_view doc, double seconds) {
+  const auto read = [&](FaultKind kind, std::string_view doc, double seconds) {
     operation.detection[static_cast<int>(kind)] =
-        read_spread(detection, {.name = name, .doc = doc, .fallback = Spread::fixed(seconds)});
+        read_spread(detection, {.name = name_of(kind), .doc = doc, .fallback = Spread::fixed(seconds)});
   };
-  read(FaultKind::kCrash, "crash", "processes that end", 30.0);
-  read(FaultKind::kHang, "hang", "processes that wait: PyTorch's time-out of collectives is 600 s", 600.0);
-  read(FaultKind::kSlow, "slow", "a slow part", 600.0);
-  read(FaultKind::kCorruption, "corruption", "wrong numbers", 86400.0);
+  read(FaultKind::kCrash, "processes that end", 30.0);
+  read(FaultKind::kHang, "processes that wait: PyTorch's time-out of collectives is 600 s", 600.0);
+  read(FaultKind::kSlow, "a slow part", 600.0);
+  read(FaultKind::kCorruption, "wrong numbers", 86400.0);
   ConfigMap diagnosis = root.map("diagnosis", "which host it was");
   operation.diagnosis.time =
       read_spread(diagnosis, {.name = "time", .doc = "from noticing to knowing", .fallback = Spread::fixed(0.0)});
@@ -287,11 +287,18 @@ OperationRead read_operation(ConfigMap root, const ScenarioFacts& facts) {
   return read;
 }
 
+namespace {
+
+// An interval that is not a number of steps is rounded.
+std::int64_t nearest_steps(const Operation& operation, double seconds) {
+  return static_cast<std::int64_t>(std::clamp(std::round(seconds / seconds_of(operation.job.step)), 1.0, 9e15));
+}
+
+}  // namespace
+
 std::int64_t steps_of_interval(const Operation& operation, const CheckpointTier& tier, double seconds) {
-  const double step = seconds_of(operation.job.step);
-  const double wanted = std::clamp(std::round(seconds / step), 1.0, 9e15);
   const auto written = (tier.write.count() + operation.job.step.count() - 1) / operation.job.step.count();
-  return std::max(static_cast<std::int64_t>(wanted), written);
+  return std::max(nearest_steps(operation, seconds), written);
 }
 
 void set_intervals(Operation& operation, ConfigMap root) {
@@ -305,9 +312,7 @@ void set_intervals(Operation& operation, ConfigMap root) {
     if (tier.rule == IntervalRule::kDaly || tier.rule == IntervalRule::kBest) seconds = daly_interval(cost);
     const std::int64_t steps = steps_of_interval(operation, tier, seconds);
     const bool given = tier.rule == IntervalRule::kGiven;
-    // An interval that is not a number of steps is rounded.
-    const auto wanted = static_cast<std::int64_t>(std::max(1.0, std::round(seconds / seconds_of(operation.job.step))));
-    if (given && steps > wanted && seconds_of(tier.write) > seconds) {
+    if (given && steps > nearest_steps(operation, seconds) && seconds_of(tier.write) > seconds) {
       root.warn("checkpoint", "W400",
                 fmt::format("tier '{}' needs {} to write and cannot save every {}", tier.name, to_string(tier.write),
                             to_string(job_seconds(seconds))),

@@ -2,8 +2,8 @@
 //
 // Fused (Transformer Engine, Apex, torch.compile): each value is read and written once. Eager: a product of complex
 // numbers in fp32 (torchtitan, Llama's own code). Unfused: what Megatron-Core runs with apply_rope_fusion off, and with
-// YaRN, whose factor of attention its fused kernel cannot apply (core/models/common/embeddings/rope_utils.py):
-// x cos + rotate_half(x) sin, where queries and keys have kernels of their own.
+// YaRN, whose factor of cosines and sines its fused kernel cannot apply (core/models/common/embeddings/rope_utils.py):
+// x cos + rotate_half(x) sin, one kernel for each operator, separately for queries and keys.
 #pragma once
 
 #include <string>
@@ -12,12 +12,11 @@
 
 namespace ringwright::workload {
 
-// Of so many values in one tensor that is not a layer's queries or keys.
+// Of so many values of any tensor.
 void add_rotation(KernelMaker& make, const std::string& name, std::int64_t elements);
 
 enum class RotaryPass { kForward, kBackward };
-// Of queries and keys of a layer, or, for a pass that recomputes the keys alone, of both all the same; nothing if the
-// model rotates none.
+// Of a layer's queries and keys; nothing without a rotary position embedding.
 void add_rotary_embedding(KernelMaker& make, const std::string& name, RotaryPass pass);
 
 }  // namespace ringwright::workload

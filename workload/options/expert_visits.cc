@@ -19,11 +19,9 @@ double share_among(double n, std::int64_t k, double all) {
 }
 
 double binomial(std::int64_t n, std::int64_t k) {
-  double ways = 1.0;
-  for (std::int64_t step = 1; step <= k; ++step) {
-    ways *= static_cast<double>(n - k + step) / static_cast<double>(step);
-  }
-  return ways;
+  double combinations = 1.0;
+  for (std::int64_t i = 1; i <= k; ++i) combinations *= static_cast<double>(n - k + i) / static_cast<double>(i);
+  return combinations;
 }
 
 // Of so many equal places, those that have at least one of the chosen experts.

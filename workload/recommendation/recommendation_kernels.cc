@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "workload/recommendation/table_lookups.h"
+
 namespace ringwright::workload {
 namespace {
 

@@ -3,7 +3,7 @@
 // Lookups are fused over tables (FBGEMM's table-batched embeddings): every row is read in whole 32-byte sectors of
 // memory, at a share of the speed of a stream, and its pooled sum is written; indices are read. The backward pass sorts
 // the indices, reads the gradient of every looked up row, and updates each distinct row once, together with its
-// optimizer state (fused optimizer). Which rows are distinct, and which the cache has: table_share.h. A sample's
+// optimizer state (fused optimizer). Which rows are distinct, and which the cache has: table_lookups.h. A sample's
 // gradient is read once for each row that it looked up, from the cache where a table's gradients fit into it.
 // Dense layers: a GEMM with bias, and a ReLU, for each; three kernels backward, or two without gradient of the input.
 #pragma once

@@ -4,6 +4,7 @@
 
 #include "workload/recommendation/recommendation_kernels.h"
 #include "workload/recommendation/recommendation_step.h"
+#include "workload/recommendation/table_lookups.h"
 
 namespace ringwright::workload {
 namespace {

@@ -13,6 +13,7 @@
 #include "workload/recommendation/embedding_exchanges.h"
 #include "workload/recommendation/recommendation_dimensions.h"
 #include "workload/recommendation/recommendation_kernels.h"
+#include "workload/recommendation/table_lookups.h"
 
 namespace ringwright::workload {
 namespace {

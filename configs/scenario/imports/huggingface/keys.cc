@@ -39,6 +39,20 @@ std::optional<std::int64_t> window_of(ConfigMap& config) {
       {.name = "sliding_window", .doc = "tokens that a token attends to, itself included", .min = 0}, "null");
 }
 
+// With latent attention YaRN costs nothing: its fused rotation takes scaled cosines and sines.
+void read_positions(ConfigMap& config, const HfDefaults& defaults, workload::ModelShape& shape) {
+  if (shape.latent || shape.positions != workload::Positions::kRotary) return;
+  if (defaults.yarn) shape.positions = workload::Positions::kYarn;
+  // Transformers 5 calls it rope_parameters.
+  const char* const scalings = config.has_map("rope_parameters") ? "rope_parameters" : "rope_scaling";
+  if (!config.has_map(scalings) && !config.documenting()) return;
+  ConfigMap scaling = config.map(scalings, "how rotary embeddings are scaled for longer sequences");
+  const char* const key = scaling.has("type") ? "type" : "rope_type";
+  const std::string kind = scaling.text({.name = key, .doc = "kind of scaling", .fallback = "default"});
+  shape.positions = kind == "yarn" ? workload::Positions::kYarn : workload::Positions::kRotary;
+  scaling.ignore_rest("not needed to cost a training step");
+}
+
 }  // namespace
 
 std::optional<std::int64_t> hf_full_period(const std::vector<bool>& others) {
@@ -66,20 +80,6 @@ std::int64_t hf_size_or(ConfigMap& config, std::string_view name, std::string_vi
 bool hf_flag_or(ConfigMap& config, std::string_view name, std::string_view doc, bool fallback) {
   if (!config.has(name)) config.assume(name, fallback ? "true" : "false", "not in config.json");
   return config.boolean({.name = name, .doc = doc, .fallback = fallback});
-}
-
-// YaRN of latent attention scales attention elsewhere, and its rotation as well as any other.
-void read_positions(ConfigMap& config, const HfDefaults& defaults, workload::ModelShape& shape) {
-  if (shape.latent || shape.positions != workload::Positions::kRotary) return;
-  if (defaults.yarn) shape.positions = workload::Positions::kYarn;
-  // Transformers 5 has the base of the angles there as well.
-  const char* const scalings = config.has_map("rope_scaling") ? "rope_scaling" : "rope_parameters";
-  if (!config.has_map(scalings)) return;
-  ConfigMap scaling = config.map(scalings, "how rotary embeddings are scaled for longer sequences");
-  const char* const key = scaling.has("rope_type") ? "rope_type" : "type";
-  const std::string kind = scaling.text({.name = key, .doc = "kind of scaling", .fallback = "default"});
-  shape.positions = kind == "yarn" ? workload::Positions::kYarn : workload::Positions::kRotary;
-  scaling.ignore_rest("not needed to cost a training step");
 }
 
 void read_hf_decoder(ConfigMap& config, const HfDefaults& defaults, workload::ModelShape& shape) {

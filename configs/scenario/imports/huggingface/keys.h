@@ -23,7 +23,7 @@ struct HfDefaults {
   std::int64_t head_size = 0;  // 0: hidden / heads
   std::int64_t kv_heads = 0;   // 0: as many as heads
   workload::Embeddings embeddings = workload::Embeddings::kUntied;
-  bool yarn = false;    // where it has no rope_scaling
+  bool yarn = false;    // rotary embeddings are scaled by YaRN where rope_scaling is left out
   bool has_mlp = true;  // false: every layer has experts, and the file no width of another MLP
 };
 // Layers, widths, heads, vocabulary, embeddings, activation: with the same spelling in all families after GPT-2.

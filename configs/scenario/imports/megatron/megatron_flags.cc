@@ -220,7 +220,7 @@ constexpr std::array kFlags{
     FlagEntry{"batch-invariant-mode", kNotModelled, "kernels are the fastest ones"},
     FlagEntry{"deterministic-mode", kNotModelled, "kernels are the fastest ones"},
     FlagEntry{"no-bias-*", kNotModelled, "kernels are fused"},
-    FlagEntry{"no-rope-fusion", kOff, "training.apply_rope_fusion"},
+    FlagEntry{"no-rope-fusion", kRule, "training.apply_rope_fusion"},
     FlagEntry{"no-async-tensor-model-parallel-allreduce", kNotModelled, "it overlaps with the weights' gradient"},
     FlagEntry{"use-tp-pp-dp-mapping", kNotModelled, "ranks are laid out as tp-cp-ep-dp-pp"},
     FlagEntry{"pipeline-model-parallel-split-rank", kNotModelled, "there is no encoder"},

@@ -50,22 +50,31 @@ void set_biases(const MegatronArguments& arguments, MegatronTree& tree) {
   tree.set("model.bias", arguments.flag(said).at, qkv ? "qkv" : "none");
 }
 
+// Without a rotary position embedding Megatron turns its fusion off by itself, as a log shows.
+void set_rotation(const MegatronArguments& arguments, bool rotates, MegatronTree& tree) {
+  const bool by_hand =
+      arguments.spelling() == MegatronSpelling::kShell || arguments.spelling() == MegatronSpelling::kTestCase;
+  if (!arguments.has("no-rope-fusion") || !(rotates || by_hand)) return;
+  tree.set("training.apply_rope_fusion", arguments.flag("no-rope-fusion").at, "false");
+}
+
 void set_positions(const MegatronArguments& arguments, MegatronTree& tree) {
-  bool learned = false;
+  std::string_view positions = "learned";
   if (const auto type = arguments.value("position-embedding-type")) {
-    learned = type->text == "learned_absolute";
     const bool ours = type->text == "none" || type->text == "yarn";
-    tree.set("model.position_embedding", *type, learned ? "learned" : ours ? type->text : "rotary");
+    positions = type->text == "learned_absolute" ? "learned" : ours ? std::string_view(type->text) : "rotary";
+    tree.set("model.position_embedding", *type, std::string(positions));
   } else if (arguments.has("use-rotary-position-embeddings")) {
+    positions = "rotary";
     tree.set("model.position_embedding", arguments.flag("use-rotary-position-embeddings").at, "rotary");
   } else if (arguments.has("no-position-embedding")) {  // only what position-embedding-type sets
+    positions = "none";
     tree.set("model.position_embedding", arguments.flag("no-position-embedding").at, "none");
   } else {
-    learned = true;
     tree.assume("model.position_embedding", "learned");
   }
-  if (!learned) return;
-  if (arguments.number("max-position-embeddings")) {
+  set_rotation(arguments, positions == "rotary" || positions == "yarn", tree);
+  if (positions == "learned" && arguments.number("max-position-embeddings")) {
     tree.set("model.max_position_embeddings", *arguments.value("max-position-embeddings"));
   }
 }

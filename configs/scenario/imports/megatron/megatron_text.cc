@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cctype>
 
+#include <fmt/format.h>
+
+#include "configs/scenario/imports/megatron/megatron_flags.h"
 #include "configs/scenario/imports/megatron/shell_words.h"
 
 namespace ringwright::configs {
@@ -43,10 +46,31 @@ std::optional<MegatronFlag> read_argument(std::string_view line, std::size_t num
   return flag;
 }
 
+// Megatron-LM stores --no-rope-fusion as apply_rope_fusion, the others as what follows "no-".
+std::string negative_of(std::string_view name) {
+  return name == "apply-rope-fusion" ? "no-rope-fusion" : fmt::format("no-{}", name);
+}
+
+// A log prints such an argument as False where the flag was given, and as True where it was not.
+std::optional<MegatronFlag> as_given(MegatronFlag flag) {
+  const std::string& value = flag.values.front().text;
+  if (value != "True" && value != "False") return flag;
+  const FlagEntry* const negative = find_megatron_flag(negative_of(flag.name));
+  const bool acts =
+      negative != nullptr && (negative->meaning == FlagMeaning::kOff || negative->meaning == FlagMeaning::kRule);
+  if (!acts || find_megatron_flag(flag.name) != nullptr) return flag;
+  if (value == "True") return std::nullopt;
+  flag.name = negative_of(flag.name);
+  flag.values.clear();
+  return flag;
+}
+
 MegatronText read_arguments(const std::vector<std::string>& lines) {
   MegatronText result{.spelling = MegatronSpelling::kArguments, .flags = {}};
   for (std::size_t number = 0; number < lines.size(); ++number) {
-    if (auto flag = read_argument(lines[number], number)) result.flags.push_back(std::move(*flag));
+    auto flag = read_argument(lines[number], number);
+    if (flag) flag = as_given(std::move(*flag));
+    if (flag) result.flags.push_back(std::move(*flag));
   }
   return result;
 }

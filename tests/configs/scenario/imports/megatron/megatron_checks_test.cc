@@ -29,10 +29,10 @@ std::vector<std::string> messages(const std::string& flags) {
 }
 
 // What an importing scenario has for a key; empty if nothing.
-std::string imported(const std::string& flags, std::string_view block, std::string_view key) {
+std::string imported_of(std::string_view text, std::string_view block, std::string_view key) {
   ConfigSource source{.name = "run.sh", .kind = SourceKind::kFile, .path = {}, .lines = {}};
   Diagnostics problems;
-  const auto tree = import_megatron("--num-layers 38 " + flags + "\n", source, problems);
+  const auto tree = import_megatron(text, source, problems);
   if (!tree) return {};
   for (const ConfigEntry& entry : tree->entries) {
     if (entry.key != block) continue;
@@ -41,6 +41,10 @@ std::string imported(const std::string& flags, std::string_view block, std::stri
     }
   }
   return {};
+}
+
+std::string imported(const std::string& flags, std::string_view block, std::string_view key) {
+  return imported_of("--num-layers 38 " + flags + "\n", block, key);
 }
 
 TEST(MegatronChecks, AWordThatIsNoChoiceIsAnErrorAndNoOtherChoice) {
@@ -94,6 +98,15 @@ TEST(MegatronChecks, ALogIsNotChecked) {
                           "  kv_lora_rank .................................... 32\n"
                           "  moe_router_topk ................................. 2\n"),
               IsEmpty());
+}
+
+// Megatron turns the fusion off by itself where nothing is rotated.
+TEST(MegatronChecks, ALogWithoutRotaryEmbeddingsHasNoFusionOfThem) {
+  const std::string log = "  num_layers ...................................... 8\n"
+                          "  apply_rope_fusion ............................... False\n"
+                          "  position_embedding_type ......................... ";
+  EXPECT_EQ(imported_of(log + "rope\n", "training", "apply_rope_fusion"), "false");
+  EXPECT_EQ(imported_of(log + "learned_absolute\n", "training", "apply_rope_fusion"), "");
 }
 
 TEST(MegatronChecks, KernelsThatAreNotFusedAreReported) {

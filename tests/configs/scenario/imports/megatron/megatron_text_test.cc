@@ -40,6 +40,18 @@ TEST(MegatronText, ALogHasArgumentsWithDots) {
   EXPECT_THAT(read.flags(), ElementsAre("bf16 True", "tensor-model-parallel-size 8", "window-size None"));
 }
 
+// argparse stores --no-X under a name of its own: False where it is given.
+TEST(MegatronText, ALogHasNegativeFlagsByTheirArguments) {
+  EXPECT_THAT(Read("  bf16 .................... True\n  apply_rope_fusion ................ False\n"
+                   "  gradient_accumulation_fusion ......... False\n")
+                  .flags(),
+              ElementsAre("bf16 True", "no-rope-fusion", "no-gradient-accumulation-fusion"));
+  EXPECT_THAT(Read("  bf16 .................... True\n  apply_rope_fusion ................ True\n"
+                   "  gradient_accumulation_fusion ......... True\n")
+                  .flags(),
+              ElementsAre("bf16 True"));
+}
+
 TEST(MegatronText, ATestCaseHasArgumentsAndAnEnvironment) {
   const Read read(
       "ENV_VARS:\n  NCCL_ALGO: Ring\n  NNODES: '2'\nMODEL_ARGS:\n  --num-layers: 12  # as small as can be\n"

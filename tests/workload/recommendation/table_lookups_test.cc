@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "workload/recommendation/row_access.h"
-#include "workload/recommendation/table_share.h"
+#include "workload/recommendation/table_lookups.h"
 
-namespace ringwright::workload::table_share_test {
+namespace ringwright::workload::table_lookups_test {
 namespace {
 
 // One table of a million rows of 64 columns, ten rows for each of 1,000 samples.
@@ -13,7 +13,7 @@ TableShare share_of(double parts) {
           .parts = parts};
 }
 
-TEST(TableShare, RowsOfFixedBagsAreThoseOfTheFirstOnes) {
+TEST(TableLookups, RowsOfFixedBagsAreThoseOfTheFirstOnes) {
   RecommendationModel model;
   model.zipf = 1.05;
   const double drawn = TableLookups(model, share_of(1.0)).distinct(1.0);
@@ -24,7 +24,7 @@ TEST(TableShare, RowsOfFixedBagsAreThoseOfTheFirstOnes) {
 }
 
 // Split over ranks, each has an equal share of the distinct rows.
-TEST(TableShare, PartsHaveEqualSharesOfTheDistinctRows) {
+TEST(TableLookups, PartsHaveEqualSharesOfTheDistinctRows) {
   for (const bool fixed : {false, true}) {
     RecommendationModel model;
     model.zipf = 1.05;
@@ -36,7 +36,7 @@ TEST(TableShare, PartsHaveEqualSharesOfTheDistinctRows) {
   }
 }
 
-TEST(TableShare, BagsNeverHaveMoreRowsThanTheTable) {
+TEST(TableLookups, BagsNeverHaveMoreRowsThanTheTable) {
   RecommendationModel model;
   model.fixed_bags = true;
   const TableShare few{.tables = 1, .rows = 50.0, .columns = 64, .lookups = 10'000.0, .samples = 1000.0};
@@ -51,7 +51,7 @@ TableShare busy_share() {
   return share;
 }
 
-TEST(TableShare, TheCacheHasTheMostPopularRows) {
+TEST(TableLookups, TheCacheHasTheMostPopularRows) {
   RecommendationModel model;
   model.zipf = 1.05;
   EXPECT_EQ(cached_lookups(model, {busy_share()}), 0.0) << "without a cache";
@@ -68,7 +68,7 @@ TEST(TableShare, TheCacheHasTheMostPopularRows) {
 }
 
 // What is looked up once is in no cache, however large.
-TEST(TableShare, OnlyRepeatedLookupsAreCached) {
+TEST(TableLookups, OnlyRepeatedLookupsAreCached) {
   RecommendationModel model;
   model.zipf = 0.0;
   model.lookup_cache = {.bytes = Bytes(255'000'000), .speed = 2.0};
@@ -77,7 +77,7 @@ TEST(TableShare, OnlyRepeatedLookupsAreCached) {
 }
 
 // Two tables that look up as many bytes have half the cache each.
-TEST(TableShare, TablesShareTheCacheByWhatTheyLookUp) {
+TEST(TableLookups, TablesShareTheCacheByWhatTheyLookUp) {
   RecommendationModel model;
   model.zipf = 1.05;
   model.lookup_cache = {.bytes = Bytes(512'000), .speed = 2.0};
@@ -86,7 +86,7 @@ TEST(TableShare, TablesShareTheCacheByWhatTheyLookUp) {
 }
 
 // A sample brings its whole bag, over the batches of a lookahead and past a cache of popular rows.
-TEST(TableShare, FixedBagsAreFetchedAndHeldWhole) {
+TEST(TableLookups, FixedBagsAreFetchedAndHeldWhole) {
   RecommendationModel model;
   model.zipf = 1.05;
   model.fixed_bags = true;
@@ -101,4 +101,4 @@ TEST(TableShare, FixedBagsAreFetchedAndHeldWhole) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload::table_share_test
+}  // namespace ringwright::workload::table_lookups_test
