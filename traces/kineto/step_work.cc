@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -39,7 +40,7 @@ class StepReader {
     for (const std::string& name : trace.names) communicates_.push_back(is_nccl_kernel(name));
     for (std::size_t i = 0; i < trace.calls.calls.size(); ++i) {
       const RecordedCall& call = trace.calls.calls[i];
-      calls_[{call.start_ns, call.time}] = i;
+      calls_[{call.start_ns, call.time, call.stream}] = i;
     }
   }
 
@@ -109,7 +110,7 @@ class StepReader {
 
   void find_call(const GpuActivity& activity, StepItem& item) {
     if (!communicates_[activity.name]) return;
-    const auto found = calls_.find({activity.start_ns, activity.time});
+    const auto found = calls_.find({activity.start_ns, activity.time, activity.stream});
     if (found != calls_.end() && is_replayed(trace_.calls.calls[found->second])) {
       item.call = found->second;
       item.bytes = *trace_.calls.calls[found->second].bytes;
@@ -160,9 +161,9 @@ class StepReader {
   const KinetoTrace& trace_;
   const ProfilerStep* marked_;
   StepSpan step_;
-  std::vector<bool> communicates_;                                  // by name
-  std::map<std::pair<std::int64_t, Duration>, std::size_t> calls_;  // by start and time
-  std::map<std::int32_t, std::vector<std::size_t>> streams_;        // items in order
+  std::vector<bool> communicates_;                                                 // by name
+  std::map<std::tuple<std::int64_t, Duration, std::int32_t>, std::size_t> calls_;  // by start, time and stream
+  std::map<std::int32_t, std::vector<std::size_t>> streams_;                       // items in order
   Duration last_end_;
   StepWork work_;
 };

@@ -35,8 +35,8 @@ class Profile {
     return *this;
   }
   // Of 4-byte elements.
-  Profile& all_reduce(int elements, int start, int time, int launch, const std::string& group) {
-    return work("ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", 20, start, time, launch,
+  Profile& all_reduce(int elements, int start, int time, int launch, const std::string& group, int stream = 20) {
+    return work("ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", stream, start, time, launch,
                 fmt::format(R"(, "Collective name": "allreduce", "In msg nelems": {0}, "Out msg nelems": {0}, )"
                             R"("Group size": 2, "dtype": "Float", "Process Group Name": "1", )"
                             R"("Process Group Ranks": "{1}")",
@@ -195,6 +195,19 @@ TEST(KinetoReplay, GroupsOfOneRankAreRepeatedOverTheJob) {
   EXPECT_THAT(made->groups.groups[1].ranks, ElementsAre(1, 5));
   EXPECT_THAT(made->groups.groups[3].ranks, ElementsAre(3, 7));
   EXPECT_TRUE(replay_chakra(made->job, made->groups));
+}
+
+// In whole microseconds, two collectives of different streams may have equal times.
+TEST(KinetoReplay, CallsOfEqualTimesAreThoseOfTheirStreams) {
+  Profile profile(0, 2);
+  profile.all_reduce(1000, 0, 50, 0, "[0, 1]", 20).all_reduce(5000, 0, 50, 0, "[0, 1]", 21);
+  const auto made = kineto_as_job({profile.trace()}, 2);
+  ASSERT_TRUE(made) << render(made.error());
+  const auto replay = replay_chakra(made->job, made->groups);
+  ASSERT_TRUE(replay) << render(replay.error());
+  ASSERT_EQ(replay->graph.collectives.size(), 2U);
+  EXPECT_EQ(replay->graph.collectives[0].bytes, Bytes(4000));
+  EXPECT_EQ(replay->graph.collectives[1].bytes, Bytes(20'000));
 }
 
 // Of a group only its size is known, from the buffers of its collectives.
