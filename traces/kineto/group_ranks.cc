@@ -46,10 +46,10 @@ bool completes(const std::vector<int>& ranks, const ListedRanks& listed) {
 }  // namespace
 
 std::optional<std::vector<int>> ranks_of_group(const GroupHints& hints) {
-  if (hints.listed.empty()) return std::vector<int>();
-  const auto listed = parse_listed(trimmed(hints.listed));
+  const auto listed = hints.listed.empty() ? ListedRanks() : parse_listed(trimmed(hints.listed));
   if (!listed) return std::nullopt;
-  if (!listed->cut) return listed->ranks;
+  const bool unlisted = !listed->cut && listed->ranks.empty();
+  if (!listed->cut && !unlisted) return listed->ranks;
   if (hints.start && hints.stride && *hints.stride > 0 && *hints.start >= 0 && hints.size > 0 &&
       hints.size <= kMostGroupRanks && *hints.start <= kMostGroupRanks && *hints.stride <= kMostGroupRanks) {
     std::vector<int> ranks;
@@ -64,7 +64,7 @@ std::optional<std::vector<int>> ranks_of_group(const GroupHints& hints) {
       completes(hints.config->ranks, *listed)) {
     return hints.config->ranks;
   }
-  return std::nullopt;
+  return unlisted ? std::optional(std::vector<int>()) : std::nullopt;
 }
 
 }  // namespace ringwright::traces

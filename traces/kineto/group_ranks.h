@@ -1,4 +1,4 @@
-// The ranks of a process group, rebuilt where the profiler cut the list.
+// The ranks of a process group, rebuilt where the profiler cut the list, or wrote none.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct GroupHints {
   const ProcessGroupConfig* config = nullptr;
 };
 
-// Empty list: nothing was listed. Nothing: the list is cut and what else is known does not complete it.
+// Empty list: nothing is known. Nothing: the list is cut and what else is known does not complete it.
 [[nodiscard]] std::optional<std::vector<int>> ranks_of_group(const GroupHints& hints);
 
 }  // namespace ringwright::traces

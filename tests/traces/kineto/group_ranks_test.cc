@@ -35,6 +35,13 @@ TEST(GroupRanks, ACutListIsCompletedByTheConfiguredGroup) {
               ElementsAre(0, 1, 8, 9));
 }
 
+TEST(GroupRanks, WhatIsNotListedFollowsFromTheConfiguredGroupOrStartAndStride) {
+  const ProcessGroupConfig config{.name = "5", .description = "", .size = 4, .ranks = {0, 1, 8, 9}};
+  EXPECT_THAT(ranks_of_group({.listed = "", .size = 4, .config = &config}).value(), ElementsAre(0, 1, 8, 9));
+  EXPECT_THAT(ranks_of_group({.listed = "", .size = 2, .config = &config}).value(), IsEmpty());
+  EXPECT_THAT(ranks_of_group({.listed = "[]", .size = 3, .start = 1, .stride = 2}).value(), ElementsAre(1, 3, 5));
+}
+
 TEST(GroupRanks, NothingCompletesACutList) {
   EXPECT_FALSE(ranks_of_group({.listed = "[0, 1, ..., 9]", .size = 4}));
   EXPECT_FALSE(ranks_of_group({.listed = "[0, x]", .size = 2}));
