@@ -24,9 +24,10 @@ constexpr std::array kKinetoCodes = {
                              "guessed.",
               .example = "\"dtype\": \"BFloat16\""},
     ErrorCode{.code = "E258",
-              .title = "the ranks of a process group are cut",
+              .title = "the ranks of a process group are cut, or one is listed twice",
               .explanation = "PyTorch writes at most 30 ranks of a group. The others follow from Global rank start and "
-                             "stride of\nrecord_param_comms where the ranks are evenly spaced, or from pg_config.",
+                             "stride of\nrecord_param_comms where the ranks are evenly spaced, or from pg_config. "
+                             "The ranks of a group differ.",
               .example = "\"Process Group Ranks\": \"[0, 8, 16, ..., 504]\""},
     ErrorCode{.code = "W258",
               .title = "size and ranks of a process group contradict each other",

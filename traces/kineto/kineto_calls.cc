@@ -39,6 +39,12 @@ void take_buffers(const KinetoEvent& event, CommArguments& comm) {
   }
 }
 
+std::optional<int> repeated_rank(std::vector<int> ranks) {
+  std::ranges::sort(ranks);
+  const auto found = std::ranges::adjacent_find(ranks);
+  return found == ranks.end() ? std::nullopt : std::optional(*found);
+}
+
 int group_size(const CommArguments& comm) {
   return comm.size && *comm.size > 0 && *comm.size <= kMostGroupSize ? static_cast<int>(*comm.size) : 0;
 }
@@ -186,6 +192,13 @@ CallGroup CallCollector::group_of(const CommArguments& comm, const DistributedIn
   auto ranks = ranks_of_group(hints);
   if (ranks) {
     group.ranks = std::move(*ranks);
+    if (const auto twice = repeated_rank(group.ranks)) {
+      problems.add({.code = "E258",
+                    .place = {},
+                    .message = fmt::format("process group '{}' has rank {} twice: [{}]", comm.group, *twice,
+                                           fmt::join(group.ranks, ", "))});
+      return group;
+    }
     if (group.size > 0 && !group.ranks.empty() && group.ranks.size() != static_cast<std::size_t>(group.size)) {
       problems.add({.severity = Severity::kWarning,
                     .code = "W258",

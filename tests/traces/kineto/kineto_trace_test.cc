@@ -102,6 +102,13 @@ TEST(Kineto, WarnsOfAGroupWhoseSizeAndRanksContradictEachOther) {
               HasSubstr("rank3.json: warning[W258]: process group '3' has a size of 4 and 2 ranks"));
 }
 
+TEST(Kineto, AGroupThatListsARankTwiceIsAMistake) {
+  std::string twice(kMetadata);
+  twice.replace(twice.find("[0, 1, 2, 3]"), 12, "[0, 3, 2, 3]");
+  EXPECT_THAT(mistakes(profiler_trace({kernel(kNcclKernel, "1", "20", twice)})),
+              HasSubstr("rank3.json: error[E258]: process group '3' has rank 3 twice: [0, 3, 2, 3]"));
+}
+
 TEST(Kineto, ReadsTheHead) {
   const auto reading = read(profiler_trace(
       {kernel("a", "1", "1")}, R"("deviceProperties": [{"id": 0, "name": "NVIDIA H100"}], "distributedInfo": )"
