@@ -10,10 +10,29 @@ namespace {
 
 struct CallRecord {
   std::uint32_t group = 0;
+  CallCounter counter = CallCounter::kCollectives;
   std::int64_t sequence = 0;
-  std::size_t rank = 0;  // into the list of ranks
+  std::size_t rank = 0;        // into the list of ranks
+  std::size_t occurrence = 0;  // of the number on this rank
   const RecordedCall* call = nullptr;
+
+  [[nodiscard]] auto number() const { return std::tuple(group, counter, sequence); }
 };
+
+// One call may have several records of a rank: a log may give one number to several kernels.
+void sort_by_call(std::vector<CallRecord>& records) {
+  std::ranges::stable_sort(records, {},
+                           [](const CallRecord& record) { return std::pair(record.number(), record.rank); });
+  for (std::size_t i = 1; i < records.size(); ++i) {
+    const CallRecord& before = records[i - 1];
+    if (records[i].number() == before.number() && records[i].rank == before.rank) {
+      records[i].occurrence = before.occurrence + 1;
+    }
+  }
+  std::ranges::stable_sort(records, {}, [](const CallRecord& record) {
+    return std::tuple(record.number(), record.occurrence, record.rank);
+  });
+}
 
 class GroupMerger final {
  public:
@@ -95,22 +114,26 @@ JoinedCalls join_calls(const std::vector<RankCalls>& ranks) {
       ++ranks_of_group[merged.back()];
     }
     for (const RecordedCall& call : ranks[r].calls) {
-      records.push_back({.group = merged[call.group], .sequence = call.sequence, .rank = r, .call = &call});
+      records.push_back({.group = merged[call.group],
+                         .counter = counter_of(call.operation),
+                         .sequence = call.sequence,
+                         .rank = r,
+                         .call = &call});
     }
   }
   joined.groups = merger.take();
-  std::ranges::stable_sort(
-      records, {}, [](const CallRecord& record) { return std::tuple(record.group, record.sequence, record.rank); });
+  sort_by_call(records);
   std::size_t begin = 0;
   while (begin < records.size()) {
+    const CallRecord& first = records[begin];
+    const bool is_message = first.counter == CallCounter::kMessages;  // of one rank to another: not a call of both
     std::size_t end = begin + 1;
-    // Two records of one rank are two calls: a log may count sends apart from collectives.
-    while (end < records.size() && records[end].group == records[begin].group &&
-           records[end].sequence == records[begin].sequence && records[end].rank != records[end - 1].rank) {
+    while (!is_message && end < records.size() && records[end].number() == first.number() &&
+           records[end].occurrence == first.occurrence) {
       ++end;
     }
     join_one(records, begin, end, joined);
-    if (joined.calls.back().recorded < 2 && ranks_of_group[records[begin].group] > 1) ++joined.alone;
+    if (!is_message && joined.calls.back().recorded < 2 && ranks_of_group[first.group] > 1) ++joined.alone;
     begin = end;
   }
   return joined;

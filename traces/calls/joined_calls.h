@@ -28,7 +28,7 @@ struct JoinedCall {
   Duration longest;
   Duration shared = {};               // of the shortest record: other calls of its rank ran as well
   std::optional<Bytes> other_buffer;  // as of a record, of the first rank
-  int last_rank = -1;  // -1: one record only, or several of the shortest time
+  int last_rank = -1;                 // -1: one record only, or several of the shortest time
 };
 
 // How often others waited for a rank, and how long.
@@ -42,7 +42,7 @@ struct RankLateness {
 
 struct JoinedCalls {
   std::vector<CallGroup> groups;
-  std::vector<JoinedCall> calls;    // by group, then by sequence
+  std::vector<JoinedCall> calls;    // by group, then by number; messages are not joined
   std::vector<RankLateness> ranks;  // by rank
   std::size_t alone = 0;          // calls that one rank recorded and others of its group, present in the files, did not
   std::size_t contradicting = 0;  // records that differ from the first of their call in operation or size

@@ -51,6 +51,12 @@ bool is_collective(std::string_view operation) {
   return std::ranges::find(kCollectives, operation) != kCollectives.end();
 }
 
+// A kernel of sends and receives without metadata may carry out an all-to-all, which all ranks call.
+CallCounter counter_of(std::string_view operation) {
+  if (operation == "send" || operation == "recv") return CallCounter::kMessages;
+  return operation == "sendrecv" ? CallCounter::kSendRecv : CallCounter::kCollectives;
+}
+
 CallRates rates_of(std::string_view operation, int ranks, std::optional<Bytes> bytes, Duration time) {
   if (!bytes || *bytes <= Bytes(0) || time <= Duration(0)) return {};
   const double algbw = per_second(*bytes, time).count() / 1e9;

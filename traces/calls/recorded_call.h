@@ -50,6 +50,10 @@ struct RankCalls {
 // Whether every rank of the group takes part in the same call with buffers of one size: calls that can be simulated.
 [[nodiscard]] bool is_collective(std::string_view operation);
 
+// Calls of a group that are counted apart: PyTorch numbers messages apart from collectives, on each rank for itself.
+enum class CallCounter : std::uint8_t { kCollectives, kSendRecv, kMessages };
+[[nodiscard]] CallCounter counter_of(std::string_view operation);
+
 // GB/s, as nccl-tests computes them. 0 where the size or the time is not known.
 struct CallRates {
   double algbw = 0.0;

@@ -225,7 +225,7 @@ void CallCollector::resolve(const DistributedInfo& info, KinetoTrace& trace, Dia
   const std::vector<Duration> shared = times_with_others();
   RankCalls& calls = trace.calls;
   std::map<std::tuple<std::string, std::string, int>, std::uint32_t> groups;
-  std::vector<std::int64_t> in_order;
+  std::map<std::pair<std::uint32_t, CallCounter>, std::int64_t> in_order;
   for (const NcclKernel& kernel : kernels_) {
     const NcclKernelName name = parse_nccl_kernel(kernel.name);
     const CommArguments& comm = kernel.comm;
@@ -236,7 +236,6 @@ void CallCollector::resolve(const DistributedInfo& info, KinetoTrace& trace, Dia
         groups.try_emplace({comm.group, comm.ranks, stated}, static_cast<std::uint32_t>(calls.groups.size()));
     if (is_new) {
       calls.groups.push_back(has_group ? group_of(comm, info, problems) : CallGroup{.id = "", .size = stated});
-      in_order.push_back(0);
     }
     const int size = calls.groups[group->second].size;
     RecordedCall call{.group = group->second,
@@ -244,14 +243,16 @@ void CallCollector::resolve(const DistributedInfo& info, KinetoTrace& trace, Dia
                       .kernel = name.variant,
                       .dtype = comm.type,
                       .bytes = {},
-                      .sequence = in_order[group->second]++,
+                      .sequence = 0,
                       .start_ns = kernel.start_ns,
                       .time = Duration(kernel.time_ps),
                       .shared = shared[calls.calls.size()],
                       .other_buffer = {},
                       .stream = kernel.stream};
     if (call.operation.empty()) call.operation = name.operation.empty() ? "unknown" : name.operation;
-    if (comm.sequence) call.sequence = *comm.sequence;
+    std::int64_t& counted = in_order[{group->second, counter_of(call.operation)}];
+    call.sequence = comm.sequence.value_or(counted);
+    ++counted;
     if (const auto elements = elements_of(comm, call.operation, size)) {
       if (const auto bytes = element_bytes(comm.type)) {
         call.bytes = Bytes(*elements * *bytes);

@@ -63,6 +63,33 @@ TEST(JoinCalls, CountsRecordsThatContradict) {
   EXPECT_EQ(joined.calls[0].recorded, 1);
 }
 
+// PyTorch counts messages of a group from 1 as well, on each rank for itself.
+TEST(JoinCalls, MessagesAreNeitherJoinedNorMissing) {
+  const auto message = [](const char* operation) {
+    RecordedCall call = all_reduce(1, 5_us);
+    call.operation = operation;
+    return call;
+  };
+  const auto joined =
+      join_calls({rank(0, {all_reduce(1, 100_us), message("send")}), rank(1, {message("recv"), all_reduce(1, 30_us)})});
+  ASSERT_EQ(joined.calls.size(), 3u);
+  EXPECT_EQ(joined.calls[0].operation, "all_reduce");
+  EXPECT_EQ(joined.calls[0].recorded, 2);
+  EXPECT_EQ(joined.contradicting, 0u);
+  EXPECT_EQ(joined.alone, 0u);
+}
+
+TEST(JoinCalls, KernelsOfOneNumberAreJoinedInTheirOrder) {
+  auto second = all_reduce(1, 8_us);
+  second.bytes = 2_MiB;
+  const auto joined = join_calls({rank(0, {all_reduce(1, 9_us), second}), rank(1, {all_reduce(1, 7_us), second})});
+  ASSERT_EQ(joined.calls.size(), 2u);
+  EXPECT_EQ(joined.calls[0].shortest, 7_us);
+  EXPECT_EQ(joined.calls[1].bytes, 2_MiB);
+  EXPECT_EQ(joined.calls[1].recorded, 2);
+  EXPECT_EQ(joined.contradicting, 0u);
+}
+
 TEST(JoinCalls, NamesTheRankThatIsLastMostOften) {
   const auto joined = join_calls({rank(0, {all_reduce(0, 9_us), all_reduce(1, 9_us), all_reduce(2, 5_us)}),
                                   rank(1, {all_reduce(0, 5_us), all_reduce(1, 5_us), all_reduce(2, 9_us)})});

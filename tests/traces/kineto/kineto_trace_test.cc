@@ -248,6 +248,18 @@ TEST(Kineto, CountsCallsOfAGroupWhereTheyHaveNoNumber) {
   EXPECT_EQ(counted.trace.calls.calls[1].sequence, 1);
 }
 
+TEST(Kineto, CountsMessagesOfAGroupApart) {
+  std::string message(kMetadata);
+  const std::string name = R"("Collective name": ")";
+  const std::size_t at = message.find(name) + name.size();
+  message.replace(at, message.find('"', at) - at, "send");
+  const auto reading =
+      read(profiler_trace({kernel(kNcclKernel, "1", "20", message), kernel(kNcclKernel, "40", "20", kMetadata)}));
+  ASSERT_EQ(reading.trace.calls.calls.size(), 2u);
+  EXPECT_EQ(reading.trace.calls.calls[0].operation, "send");
+  EXPECT_EQ(reading.trace.calls.calls[1].sequence, 0);
+}
+
 TEST(Kineto, ACutFileIsReadUpToItsEndWithAWarning) {
   const std::string whole = profiler_trace({kernel("a", "1", "1"), kernel("b", "2", "1")});
   const auto reading = read(whole.substr(0, whole.size() - 30));
