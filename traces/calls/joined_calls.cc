@@ -36,19 +36,24 @@ void sort_by_call(std::vector<CallRecord>& records) {
 
 class GroupMerger final {
  public:
-  // Groups of one id and size are one; ranks are those of the first that states them.
+  // Groups of one id and size are one, unless both state their ranks and these differ: names may be of each rank's own.
   std::uint32_t add(const CallGroup& group) {
-    const auto [found, is_new] = index_.try_emplace({group.id, group.size}, static_cast<std::uint32_t>(groups_.size()));
-    if (is_new) groups_.push_back(group);
-    CallGroup& merged = groups_[found->second];
-    if (merged.ranks.empty()) merged.ranks = group.ranks;
-    if (merged.description.empty()) merged.description = group.description;
-    return found->second;
+    std::vector<std::uint32_t>& named = index_[{group.id, group.size}];
+    for (const std::uint32_t known : named) {
+      CallGroup& merged = groups_[known];
+      if (!merged.ranks.empty() && !group.ranks.empty() && merged.ranks != group.ranks) continue;
+      if (merged.ranks.empty()) merged.ranks = group.ranks;
+      if (merged.description.empty()) merged.description = group.description;
+      return known;
+    }
+    named.push_back(static_cast<std::uint32_t>(groups_.size()));
+    groups_.push_back(group);
+    return named.back();
   }
   [[nodiscard]] std::vector<CallGroup> take() { return std::move(groups_); }
 
  private:
-  std::map<std::pair<std::string, int>, std::uint32_t> index_;
+  std::map<std::pair<std::string, int>, std::vector<std::uint32_t>> index_;
   std::vector<CallGroup> groups_;
 };
 

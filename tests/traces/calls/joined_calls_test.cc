@@ -55,6 +55,19 @@ TEST(JoinCalls, DoesNotJoinDifferentGroups) {
   EXPECT_EQ(joined.alone, 0u);  // no other rank of the files is in these groups
 }
 
+TEST(JoinCalls, DoesNotJoinGroupsOfOneNameAndOtherRanks) {
+  const auto of_rank = [](int number, std::vector<int> ranks, Duration time) {
+    RankCalls calls = rank(number, {all_reduce(0, time)});
+    calls.groups[0].ranks = std::move(ranks);
+    return calls;
+  };
+  const auto joined = join_calls(
+      {of_rank(0, {0, 1}, 100_us), of_rank(1, {}, 90_us), of_rank(2, {2, 3}, 30_us), of_rank(3, {2, 3}, 40_us)});
+  ASSERT_EQ(joined.calls.size(), 2u);
+  EXPECT_EQ(joined.calls[0].shortest, 90_us);
+  EXPECT_EQ(joined.calls[1].shortest, 30_us);
+}
+
 TEST(JoinCalls, CountsRecordsThatContradict) {
   auto larger = all_reduce(0, 30_us);
   larger.bytes = 2_MiB;
