@@ -15,7 +15,8 @@ constexpr std::array kKinetoCodes = {
     ErrorCode{.code = "W256",
               .title = "events of a profiler's trace are missing, or recorded twice",
               .explanation = "The file ends early (the process was killed, or the copy is incomplete), or some of its "
-                             "events are no valid JSON. What is complete is used. Equal events at one time on one "
+                             "events are no valid JSON. What is complete is used, up to the end of the first trace in "
+                             "the file. Equal events at one time on one "
                              "stream come from traces that were joined; all of them count.",
               .example = "ls -l rank0.json.gz    # compare its size with the original"},
     ErrorCode{.code = "E257",

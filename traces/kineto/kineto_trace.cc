@@ -183,6 +183,16 @@ class KinetoReader final {
                                 repeated, work.size())});
   }
 
+  void warn_of_more() {
+    if (!complete_ || scanner_.peek() == '\0') return;
+    warnings_.add({.severity = Severity::kWarning,
+                   .code = "W256",
+                   .place = {.file = trace_.file},
+                   .message = fmt::format("the trace ends at byte {}, and what follows is not read; of two traces in "
+                                          "one file only the first is used",
+                                          scanner_.position())});
+  }
+
   void warn_of_end() {
     const bool ended = scanner_.stop() == ScanStop::kEnd || scanner_.stop() == ScanStop::kDamaged;
     if (complete_ || !ended) return;
@@ -251,6 +261,7 @@ class KinetoReader final {
                      .place = {.file = trace_.file},
                      .message = fmt::format("{} events in all are left out", invalid_)});
     }
+    warn_of_more();
     warn_of_end();
     trace_.backend = distributed_.backend;
     trace_.nccl_version = distributed_.nccl_version;

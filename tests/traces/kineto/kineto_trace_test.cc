@@ -248,6 +248,14 @@ TEST(Kineto, CountsCallsOfAGroupWhereTheyHaveNoNumber) {
   EXPECT_EQ(counted.trace.calls.calls[1].sequence, 1);
 }
 
+TEST(Kineto, NamesWhatFollowsTheEndOfATrace) {
+  const std::string whole = profiler_trace({kernel("a", "1", "1")});
+  EXPECT_THAT(render(read(whole + "\n\n").warnings), Not(HasSubstr("W256")));
+  EXPECT_THAT(
+      render(read(whole + whole).warnings),
+      HasSubstr(fmt::format("warning[W256]: the trace ends at byte {}, and what follows is not read", whole.size())));
+}
+
 TEST(Kineto, CountsMessagesOfAGroupApart) {
   std::string message(kMetadata);
   const std::string name = R"("Collective name": ")";
