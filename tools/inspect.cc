@@ -1,4 +1,5 @@
 // The command `inspect`: what a trace or log holds, by its content, and every problem in it.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ std::string value_text(const SummaryValue& value) {
     std::string operator()(double number) const { return fmt::format("{:.2f}", number); }
     std::string operator()(Bytes size) const { return to_string(size); }
     std::string operator()(Duration time) const { return to_string(time); }
+    std::string operator()(std::optional<double> number) const { return number ? (*this)(*number) : "-"; }
+    std::string operator()(std::optional<Bytes> size) const { return size ? (*this)(*size) : "-"; }
   };
   return std::visit(Text(), value);
 }
@@ -38,6 +41,8 @@ std::string value_json(const SummaryValue& value) {
     std::string operator()(double number) const { return fmt::format("{:.6g}", number); }
     std::string operator()(Bytes size) const { return fmt::format("{}", size.count()); }
     std::string operator()(Duration time) const { return fmt::format("{:.15g}", to_seconds(time)); }
+    std::string operator()(std::optional<double> number) const { return number ? (*this)(*number) : "null"; }
+    std::string operator()(std::optional<Bytes> size) const { return size ? (*this)(*size) : "null"; }
   };
   return std::visit(JsonText(), value);
 }
@@ -78,7 +83,8 @@ std::string key_of(std::string_view name, const SummaryValue& value) {
     key += letter == ' ' || letter == '/' ? '_' : is_capital ? static_cast<char>(letter + 32) : letter;
   }
   if (std::holds_alternative<Duration>(value)) key += "_s";
-  if (std::holds_alternative<Bytes>(value) && !key.ends_with("bytes")) key += "_bytes";
+  const bool is_size = std::holds_alternative<Bytes>(value) || std::holds_alternative<std::optional<Bytes>>(value);
+  if (is_size && !key.ends_with("bytes")) key += "_bytes";
   return key;
 }
 

@@ -32,6 +32,20 @@ class InspectTest(unittest.TestCase):
             text = subprocess.run([BINARY, 'inspect', path], capture_output=True, text=True, check=True).stdout
             self.assertIn('41.94', text)
 
+    def test_a_size_that_is_not_recorded_is_not_zero(self):
+        trace = json.loads(json.dumps(TRACE))
+        del trace['traceEvents'][0]['args']['In msg nelems'], trace['traceEvents'][0]['args']['Out msg nelems']
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'rank0.json')
+            with open(path, 'w', encoding='utf-8') as file:
+                json.dump(trace, file)
+            done = subprocess.run([BINARY, 'inspect', path, '--json'], capture_output=True, text=True, check=False)
+            call = json.loads(done.stdout)[0]['collectives'][0]
+            self.assertIsNone(call['size_bytes'])
+            self.assertIsNone(call['busbw_gb_s'])
+            text = subprocess.run([BINARY, 'inspect', path], capture_output=True, text=True, check=False).stdout
+            self.assertNotIn('0 B', text)
+
 
 if __name__ == '__main__':
     unittest.main()

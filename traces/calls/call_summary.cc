@@ -12,9 +12,9 @@ SummaryTable summarise_calls(const JoinedCalls& joined) {
                      .rows = {}};
   for (const CallRow& row : call_rows(joined)) {
     table.rows.push_back({row.operation, row.dtype.empty() ? "-" : row.dtype, row.kernel.empty() ? "-" : row.kernel,
-                          std::int64_t{row.group_size}, static_cast<std::int64_t>(row.count),
-                          row.bytes.value_or(Bytes(0)), row.shortest, row.median, row.longest, row.median_skew,
-                          row.busbw});
+                          std::int64_t{row.group_size}, static_cast<std::int64_t>(row.count), row.bytes, row.shortest,
+                          row.median, row.longest, row.median_skew,
+                          row.bytes ? std::optional(row.busbw) : std::nullopt});
   }
   return table;
 }

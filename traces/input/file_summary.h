@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -11,8 +12,9 @@
 
 namespace ringwright::traces {
 
-// Numbers keep their type: people read "1 MiB", scripts 1048576.
-using SummaryValue = std::variant<std::string, std::int64_t, double, Bytes, Duration>;
+// Numbers keep their type: people read "1 MiB", scripts 1048576; what is not known is "-" and null.
+using SummaryValue =
+    std::variant<std::string, std::int64_t, double, Bytes, Duration, std::optional<double>, std::optional<Bytes>>;
 
 struct SummaryFact {
   std::string name;  // "nodes"
