@@ -41,8 +41,16 @@ AstraCalls::AstraCalls(const AstraSettings& settings, NodeJob& job, AstraProblem
   groups_ = {{"", 0}, {"0", 0}};
 }
 
-void AstraCalls::add_groups(const traces::ChakraGroups& groups) {
+void AstraCalls::add_groups(const traces::ChakraGroups& groups, const std::string& file) {
   for (const traces::ChakraGroup& given : groups.groups) {
+    const bool is_default = given.name.empty() || given.name == "0";
+    if (is_default && given.ranks.size() < settings_.ranks()) {
+      problems_.error(
+          "E276", file,
+          fmt::format("group '{}' has {} of {} ranks, and ASTRA-sim reserves this name for the group of all",
+                      given.name, given.ranks.size(), settings_.ranks()),
+          "another number, also in pg_name of the nodes");
+    }
     if (groups_.contains(given.name)) continue;
     RankGroup group{.name = given.name};
     // A group of all ranks has the default dimensions, whatever its order.
@@ -118,11 +126,11 @@ std::optional<ChunkedCollective> AstraCalls::plan(const AstraCallSpec& spec) {
   if (call.in_group && names.size() > 1) call.algorithms = {AstraAlgorithm()};
   const bool flat = !call.algorithms.empty() && call.algorithms.front().flat;
   if (!flat && call.algorithms.size() < call.dimensions.size()) {
-    problems_.error(
-        "E274", settings_.system_file,
-        fmt::format("{0}-implementation has {1} entries, and one in the workload spans {2} dimensions",
-                    name_of(spec.kind), names.size(), call.dimensions.size()),
-        fmt::format("\"{}-implementation\": [\"ring\"]", name_of(spec.kind)));
+    problems_.error("E274", settings_.system_file,
+                    fmt::format("{0}-implementation has {1} entries, and one in the workload spans {2} dimensions",
+                                name_of(spec.kind), names.size(), call.dimensions.size()),
+                    fmt::format("\"{}-implementation\": [{}]", name_of(spec.kind),
+                                join(std::vector<std::string>(call.dimensions.size(), "\"ring\""), ", ")));
     return std::nullopt;
   }
   auto made = astra_collective(call);

@@ -26,7 +26,7 @@ class AstraCalls {
  public:
   AstraCalls(const AstraSettings& settings, NodeJob& job, AstraProblems& problems);
 
-  void add_groups(const traces::ChakraGroups& groups);
+  void add_groups(const traces::ChakraGroups& groups, const std::string& file);
   // The group of a name; empty when there is none.
   [[nodiscard]] std::optional<std::uint32_t> group(const std::string& name) const;
   // Index in NodeJob::calls; empty after an error, which is reported once per call.

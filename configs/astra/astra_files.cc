@@ -53,7 +53,32 @@ class AstraLoader {
     for (std::size_t kind = 0; kind < settings_.system.implementations.size(); ++kind) {
       for (const std::string& name : settings_.system.implementations[kind]) check_algorithm(kind, name);
     }
-    if (!problems_.has_errors()) check_topology();
+    if (!problems_.has_errors()) {
+      check_topology();
+      check_memory();
+      warn_of_more_algorithms();
+    }
+  }
+
+  // ASTRA-sim has a queue for each of the stated nodes, and none for further ones.
+  void check_memory() {
+    const traces::AstraMemory& memory = settings_.memory;
+    if (!memory.nodes || *memory.nodes * memory.npus_per_node >= std::int64_t{settings_.ranks()}) return;
+    problems_.error("E270", files_.remote_memory,
+                    fmt::format("num-nodes {} times num-npus-per-node {} is less than the {} ranks of the network",
+                                *memory.nodes, memory.npus_per_node, settings_.ranks()));
+  }
+
+  void warn_of_more_algorithms() {
+    const std::size_t dimensions = settings_.topology.dimensions.size();
+    for (std::size_t kind = 0; kind < settings_.system.implementations.size(); ++kind) {
+      const std::size_t named = settings_.system.implementations[kind].size();
+      if (named <= dimensions) continue;
+      problems_.warn("W272", files_.system,
+                     fmt::format("{}-implementation has {} entries and the network {} dimension{}: the others have no "
+                                 "effect, except that process groups use rings",
+                                 traces::kAstraCollectiveNames[kind], named, dimensions, dimensions == 1 ? "" : "s"));
+    }
   }
 
   void check_algorithm(std::size_t kind, const std::string& name) {
@@ -83,6 +108,7 @@ class AstraLoader {
     }
     problems_.take(reading->warnings);
     read_groups(reading->job);
+    if (problems_.has_errors()) return;  // nodes would name groups that are not known
     result_.job.graph_of = reading->job.trace_of;
     for (traces::ChakraTrace& trace : reading->job.traces) {
       result_.job.graphs.push_back(astra_rank_graph(trace, settings_, calls_, problems_));
@@ -95,7 +121,7 @@ class AstraLoader {
     const bool given = !files_.groups.empty() && files_.groups != "empty";
     auto groups = given ? traces::read_group_file(files_.groups, settings_.ranks()) : traces::groups_in_traces(job);
     if (groups) {
-      calls_.add_groups(*groups);
+      calls_.add_groups(*groups, given ? files_.groups : job.prefix);
     } else {
       problems_.take(groups.error());
     }

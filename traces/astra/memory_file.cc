@@ -31,8 +31,9 @@ AstraMemory read_astra_memory(ConfigMap& root) {
   if (memory.kind == AstraMemoryKind::kPerNode) {
     memory.npus_per_node =
         root.integer({.name = "num-npus-per-node", .doc = "ranks of a node", .min = 1, .max = kMostRanksOfNode});
-    static_cast<void>(
-        root.integer({.name = "num-nodes", .doc = "nodes", .fallback = 1, .min = 1, .max = kMostRanksOfNode}));
+    if (root.has("num-nodes")) {
+      memory.nodes = root.integer({.name = "num-nodes", .doc = "nodes", .min = 1, .max = kMostRanksOfNode});
+    }
   }
   return memory;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "core/config/foreign_file.h"
@@ -15,6 +16,7 @@ struct AstraMemory {
   std::int64_t latency = 0;  // ns
   double bytes_per_ns = 1.0;
   std::int64_t npus_per_node = 1;
+  std::optional<std::int64_t> nodes = {};  // empty: as many as the ranks need
 };
 
 [[nodiscard]] Result<ForeignReading<AstraMemory>> read_astra_memory(const std::string& path);

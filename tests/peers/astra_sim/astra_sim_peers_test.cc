@@ -266,6 +266,46 @@ TEST(AstraSimPeers, AKeyThatASTRASimDoesNotReadIsAWarning) {
   EXPECT_NE(render(job->warnings).find("ASTRA-sim does not read 'boost-mode'"), std::string::npos);
 }
 
+TEST(AstraSimPeers, AMemoryOfFewerNodesThanTheRanksNeedIsRefused) {
+  json a_case = small_case();
+  a_case["remote_memory"] = {{"memory-type", "PER_NODE_MEMORY_EXPANSION"},
+                             {"remote-mem-latency", 100},
+                             {"remote-mem-bw", 10},
+                             {"num-nodes", 2},
+                             {"num-npus-per-node", 4}};
+  const Folder folder("memory");
+  const auto job = configs::load_astra_job(files_of(a_case, folder, {}));
+  EXPECT_TRUE(job.has_value()) << render(job.error());
+  a_case["remote_memory"]["num-nodes"] = 1;
+  const auto smaller = configs::load_astra_job(files_of(a_case, folder, {}));
+  ASSERT_FALSE(smaller.has_value());
+  EXPECT_NE(render(smaller.error()).find("num-nodes 1 times num-npus-per-node 4 is less than the 8 ranks"),
+            std::string::npos);
+}
+
+TEST(AstraSimPeers, AlgorithmsForDimensionsThatTheNetworkLacksAreNamed) {
+  json a_case = small_case();
+  a_case["system"]["all-reduce-implementation"] = {"ring", "direct"};
+  const Folder folder("more");
+  const auto job = configs::load_astra_job(files_of(a_case, folder, {}));
+  ASSERT_TRUE(job.has_value()) << render(job.error());
+  EXPECT_NE(render(job->warnings).find("all-reduce-implementation has 2 entries and the network 1 dimension:"),
+            std::string::npos);
+}
+
+TEST(AstraSimPeers, GroupZeroIsThatOfAllRanks) {
+  json a_case = small_case();
+  a_case["comm_group"] = {{"0", {0, 1, 2, 3, 4, 5, 6, 7}}};
+  const Folder folder("zero");
+  const auto job = configs::load_astra_job(files_of(a_case, folder, {}));
+  EXPECT_TRUE(job.has_value()) << render(job.error());
+  a_case["comm_group"] = {{"0", {0, 1}}};
+  const auto part = configs::load_astra_job(files_of(a_case, folder, {}));
+  ASSERT_FALSE(part.has_value());
+  EXPECT_NE(render(part.error()).find("group '0' has 2 of 8 ranks, and ASTRA-sim reserves this name"),
+            std::string::npos);
+}
+
 TEST(AstraSimPeers, AnAwareNetworkOfTwoDimensionsIsRefused) {
   json a_case = small_case();
   a_case["backend"] = "congestion_aware";
