@@ -111,8 +111,7 @@ void read_profiles(ConfigMap& map, Settings& settings, TraceJob& job) {
 }
 
 // The files of the recorded step: `chakra` and `groups`, `goal`, `text`, or `kineto`.
-void read_recording(ConfigMap& map, Settings& settings, TraceJob& job) {
-  const std::string_view kind = recording_kind(map);
+void read_recording(ConfigMap& map, std::string_view kind, Settings& settings, TraceJob& job) {
   if (kind == "goal" || map.documenting()) {
     settings.goal = read_one_file(map, "goal",
                                   "a GOAL schedule (text or binary) of a recorded step, in nanoseconds, to replay; "
@@ -175,7 +174,11 @@ bool read_replicas(ConfigMap& map, const Settings& settings, std::int64_t gpus, 
 Settings read_settings(ConfigMap& map, const TraceMachine& machine, TraceJob& job) {
   const workload::GpuSpec& gpu = machine.gpu;
   Settings settings;
-  read_recording(map, settings, job);
+  const std::string_view kind = recording_kind(map);
+  read_recording(map, kind, settings, job);
+  if (job.name.empty() && map.has(kind) && !map.documenting()) {
+    map.error(kind, "E391", fmt::format("'{}' names no file", map.path_of(kind)));
+  }
   if (!read_replicas(map, settings, machine.ranks, settings.options.replicas)) job.name.clear();
   job.compute = map.choice({.name = "compute", .doc = "the time of computing", .fallback = std::string("recorded")},
                            kComputeOptions);
@@ -239,9 +242,9 @@ Result<Recording> read_schedule(const std::string& path, std::int64_t ranks) {
   auto schedule = traces::read_goal(path);
   if (!schedule) return tl::unexpected(std::move(schedule.error()));
   if (std::cmp_not_equal(schedule->ranks.size(), ranks)) {
-    return tl::unexpected(failure(
-        "E390", fmt::format("the schedule has {} ranks and the cluster {} GPUs", schedule->ranks.size(), ranks),
-        {.file = path}, "each rank is a GPU: change cluster.nodes or cluster.node.gpus"));
+    return tl::unexpected(
+        failure("E390", fmt::format("the schedule has {} ranks and the cluster {} GPUs", schedule->ranks.size(), ranks),
+                {.file = path}, "each rank is a GPU: change cluster.nodes or cluster.node.gpus"));
   }
   return Recording{.job = traces::goal_as_job(*schedule), .groups = {}};
 }

@@ -200,6 +200,13 @@ TEST_F(ReplayedTraces, AMissingPrefixIsOneMistake) {
               testing::AllOf(HasSubstr("workload.chakra"), HasSubstr("1 error,")));
 }
 
+TEST_F(ReplayedTraces, ANameWithoutAFileIsAMistake) {
+  for (const std::string named : {"kineto: []", "kineto: ['']", "goal: ''", "text: ''", "chakra: traces/"}) {
+    EXPECT_THAT(errors(std::string(kFourGpus) + "workload: {" + named + "}\n"),
+                testing::AllOf(HasSubstr("error[E391]"), HasSubstr("names no file"), HasSubstr("1 error,")));
+  }
+}
+
 // The host of a recorded step does not count as computing.
 TEST_F(ReplayedTraces, WorkOfTheHostDelaysAndIsNotComputing) {
   traces::ChakraTraceBuilder builder("t");
@@ -293,9 +300,8 @@ TEST_F(ReplayedTraces, GroupsOfAllRanksAreTheDataParallelOnes) {
 TEST_F(ReplayedTraces, OfGroupsOfSeveralSizesTheTimeOfACallIsNotKnown) {
   for (std::size_t rank = 0; rank < 4; ++rank) {
     traces::ChakraTraceBuilder builder("t");
-    const ChakraAttributes sum{.comm_type = ChakraCollective::kAllReduce,
-                               .comm_size = 64_MiB,
-                               .pg_name = builder.text(rank < 2 ? "a" : "b")};
+    const ChakraAttributes sum{
+        .comm_type = ChakraCollective::kAllReduce, .comm_size = 64_MiB, .pg_name = builder.text(rank < 2 ? "a" : "b")};
     builder.add({.id = 1, .name = "sum", .kind = ChakraKind::kCollective, .attributes = &sum});
     write_rank(rank, std::move(builder).take());
   }
