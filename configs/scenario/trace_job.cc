@@ -268,7 +268,7 @@ Result<Recording> read_profiled_step(const Settings& settings, std::int64_t rank
     add_to(foreign, reading->warnings);
     read.push_back(std::move(reading->trace));
   }
-  auto made = traces::kineto_as_job(read, static_cast<std::size_t>(ranks));
+  auto made = traces::kineto_as_job(read, static_cast<std::size_t>(ranks), settings.options.scale);
   if (!made) return tl::unexpected(std::move(made.error()));
   add_to(foreign, made->warnings);
   return Recording{.job = std::move(made->job), .groups = std::move(made->groups), .time = made->recorded};
@@ -325,7 +325,9 @@ TraceJob read_trace_job(ConfigMap& map, const TraceMachine& machine, Diagnostics
   const std::int64_t recorded_ranks = machine.ranks / settings.options.replicas.count;
   const std::optional<Recording> recording = read_files(settings, recorded_ranks, foreign);
   if (!recording) return job;
-  auto replay = traces::replay_chakra(recording->job, recording->groups, settings.options);
+  traces::ReplayOptions options = settings.options;
+  if (!settings.kineto.empty()) options.scale = 1.0;  // the times of the job are scaled already
+  auto replay = traces::replay_chakra(recording->job, recording->groups, options);
   if (!replay) {
     add_to(foreign, by_line(settings, replay.error()));
     return job;

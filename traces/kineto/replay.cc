@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "traces/chakra/trace_builder.h"
+#include "traces/kineto/kernel_name.h"
 #include "traces/kineto/step_groups.h"
 #include "traces/kineto/step_work.h"
 
@@ -34,7 +35,8 @@ std::optional<ChakraCollective> type_of(std::string_view operation) {
 // Writes the step of one trace for the ranks that have the same groups: their names, by RankCalls::groups.
 class StepWriter {
  public:
-  StepWriter(const KinetoTrace& trace, const StepWork& work) : trace_(trace), work_(work), builder_(trace.file) {}
+  StepWriter(const KinetoTrace& trace, const StepWork& work, double compute_scale)
+      : trace_(trace), work_(work), compute_scale_(compute_scale), builder_(trace.file) {}
 
   [[nodiscard]] ChakraTrace write(const std::vector<std::string>& groups) && {
     for (const StepItem& item : work_.items) add(item, groups);
@@ -62,7 +64,7 @@ class StepWriter {
       given.comm_size = call.operation == "all_gather" ? item.bytes / members : item.bytes;
       if (!group.empty()) given.pg_name = builder_.text(group);
     } else {
-      given.duration_picos = item.time;
+      given.duration_picos = communicates(trace_.names[activity.name]) ? item.time : scale(item.time, compute_scale_);
     }
     node_of_.push_back(add_node(trace_.names[activity.name], kind, after, given));
   }
@@ -79,6 +81,7 @@ class StepWriter {
 
   const KinetoTrace& trace_;
   const StepWork& work_;
+  double compute_scale_;
   ChakraTraceBuilder builder_;
   std::vector<std::uint64_t> node_of_;  // by item
   std::uint64_t last_ = 0;
@@ -121,7 +124,7 @@ bool is_replayed(const RecordedCall& call) {
   return call.bytes && *call.bytes > Bytes(0) && type_of(call.operation).has_value();
 }
 
-Result<KinetoJob> kineto_as_job(const std::vector<KinetoTrace>& traces, std::size_t ranks) {
+Result<KinetoJob> kineto_as_job(const std::vector<KinetoTrace>& traces, std::size_t ranks, double compute_scale) {
   KinetoJob made;
   const auto last = last_common_step(traces);
   if (!last) return tl::unexpected(last.error());
@@ -139,7 +142,9 @@ Result<KinetoJob> kineto_as_job(const std::vector<KinetoTrace>& traces, std::siz
   for (const RankGroups& rank : groups->ranks) {
     const auto [at, fresh] =
         known.try_emplace({rank.trace, rank.names}, static_cast<std::uint32_t>(made.job.traces.size()));
-    if (fresh) made.job.traces.push_back(StepWriter(traces[rank.trace], steps[rank.trace]).write(rank.names));
+    if (fresh) {
+      made.job.traces.push_back(StepWriter(traces[rank.trace], steps[rank.trace], compute_scale).write(rank.names));
+    }
     made.job.trace_of.push_back(at->second);
   }
   made.groups = std::move(groups->groups);

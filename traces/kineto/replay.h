@@ -32,6 +32,9 @@ struct KinetoJob {
 
 // Of the last step that is marked, else of the whole traces. `ranks`: of the job. The traces of all of them, or of one:
 // then all ranks do the same, in the groups that follow from its own by position.
-[[nodiscard]] Result<KinetoJob> kineto_as_job(const std::vector<KinetoTrace>& traces, std::size_t ranks);
+// `compute_scale`: of the work of the GPU but not of communication that takes its recorded time, nor of the host's
+// time.
+[[nodiscard]] Result<KinetoJob> kineto_as_job(const std::vector<KinetoTrace>& traces, std::size_t ranks,
+                                              double compute_scale = 1.0);
 
 }  // namespace ringwright::traces

@@ -163,6 +163,17 @@ TEST(KinetoReplay, TimeOfTheHostStays) {
   EXPECT_THAT(ends_of(replay->graph, {}), ElementsAre(20, 40, 50));
 }
 
+// 10 us of a kernel, 10 us of a collective of unknown size, 20 us of the host, 30 us of a kernel.
+TEST(KinetoReplay, AScaleIsOfComputingAndNotOfTheHostOrOfRecordedCommunication) {
+  Profile profile(0, 1);
+  profile.work("first", 7, 0, 10, 0).work("ncclDevKernel_SendRecv(x)", 7, 10, 10, 1).work("last", 7, 40, 30, 35);
+  const auto made = kineto_as_job({profile.trace()}, 1, 0.5);
+  ASSERT_TRUE(made) << render(made.error());
+  const auto replay = replay_chakra(made->job, made->groups);
+  ASSERT_TRUE(replay) << render(replay.error());
+  EXPECT_EQ(last_of(ends_of(replay->graph, {})), 5 + 10 + 20 + 15);
+}
+
 // From 10 to 60, from 40 to 70, from 45 to 50 (within both), then 5 us of the host until 75.
 TEST(KinetoReplay, WorkOfAStreamThatOverlapsTakesItsRecordedTimeAndIsNamed) {
   Profile profile(0, 1);
