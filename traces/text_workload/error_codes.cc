@@ -14,7 +14,7 @@ constexpr std::array kTextWorkloadCodes = {
                              "ns. The groups divide the GPUs of the cluster.",
               .example = "DATA\n1\nconv1 -1 5000 NONE 0 4000 NONE 0 4500 ALLREDUCE 1048576 100"},
     ErrorCode{.code = "W623",
-              .title = "a text workload has pipeline stages",
+              .title = "a text workload has pipeline stages, or collectives that its loop does not call",
               .explanation = "Its rows are those of one rank. Which pass waits for which other stage is not in the "
                              "file; SimAI adds bubbles and\nmessages by formula. A scenario with a model simulates "
                              "them.",

@@ -55,9 +55,9 @@ Result<TextGroups> transformer_groups(const TextWorkload& workload, std::int64_t
 
 Result<TextGroups> groups_of(const TextWorkload& workload, const TextMachine& machine) {
   if (workload.gpus && *workload.gpus != machine.ranks) {
-    return tl::unexpected(refused(
-        workload, fmt::format("all_gpus is {} and the cluster has {} GPUs", *workload.gpus, machine.ranks),
-        "change cluster.nodes or cluster.node.gpus"));
+    return tl::unexpected(
+        refused(workload, fmt::format("all_gpus is {} and the cluster has {} GPUs", *workload.gpus, machine.ranks),
+                "change cluster.nodes or cluster.node.gpus"));
   }
   const Grid all{.stride = 1, .size = machine.ranks};
   const Grid within{.stride = 1, .size = machine.gpus_per_host};
@@ -227,6 +227,17 @@ class LoopWriter {
   std::map<std::string, std::uint32_t> label_of_;
 };
 
+// Collectives of passes in which the loop does not communicate.
+std::int64_t unused_calls(const TextWorkload& workload) {
+  const auto given = [](const TextPhase& phase) { return phase.call.bytes > Bytes(0) ? 1 : 0; };
+  std::int64_t count = 0;
+  for (const TextLayer& layer : workload.layers) {
+    if (workload.loop == TextLoop::kData) count += given(layer.forward) + given(layer.input_gradient);
+    if (workload.loop == TextLoop::kModel) count += given(layer.weight_gradient);
+  }
+  return count;
+}
+
 // What the file says and this replay does not do.
 Diagnostics left_out(const TextWorkload& workload) {
   Diagnostics warnings;
@@ -239,6 +250,15 @@ Diagnostics left_out(const TextWorkload& workload) {
                       "the {} pipeline stages run their rows at the same time: the file has no order of passes, so "
                       "bubbles and messages between stages (pp_comm) are not simulated",
                       pipeline)});
+  }
+  if (const std::int64_t unused = unused_calls(workload); unused > 0) {
+    warnings.add({.severity = Severity::kWarning,
+                  .code = "W623",
+                  .place = {.file = workload.file, .line = 1, .column = 1},
+                  .message = fmt::format("{} collective{} no effect: {}", unused, unused == 1 ? " has" : "s have",
+                                         workload.loop == TextLoop::kData
+                                             ? "DATA communicates after weight gradients only"
+                                             : "MODEL does not communicate after weight gradients")});
   }
   return warnings;
 }

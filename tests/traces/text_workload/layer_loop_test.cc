@@ -51,6 +51,13 @@ TEST(TextLoop, DataParallelComputesForwardAndReducesBackward) {
               ElementsAre("c1", "c4", "c6", "dp600(c6)", "c9(dp600)", "c5", "c3", "dp300(c3)"));
 }
 
+TEST(TextLoop, CollectivesThatTheLoopDoesNotCallAreNamed) {
+  EXPECT_THAT(render(replayed("DATA", {.ranks = 4}).warnings),
+              HasSubstr("w.txt:1:1: warning[W623]: 4 collectives have no effect: DATA communicates after weight"));
+  EXPECT_THAT(render(replayed("MODEL", {.ranks = 4}).warnings), HasSubstr("2 collectives have no effect: MODEL does"));
+  EXPECT_TRUE(replayed("HYBRID_DATA_MODEL", {.ranks = 4}).warnings.all().empty());
+}
+
 // Of ASTRA-sim 1.0: an all-gather's size is that of one shard, here of 4.
 TEST(TextLoop, ModelParallelWaitsForTheInputGradientAfterTheWeights) {
   EXPECT_THAT(tasks_of(replayed("MODEL", {.ranks = 4}).graph),
@@ -83,8 +90,7 @@ TEST(TextLoop, InferenceIsTheForwardPass) {
 
 // 16 ranks, tp 2, pp 2, so 4 replicas; ep 2. Rank = (d * 2 + p) * 2 + t.
 TEST(TextLoop, GroupsAreThoseOfSimAi) {
-  constexpr std::string_view rows =
-      "\n1\na -1 1 ALLREDUCE 1 1 ALLTOALL_EP 2 1 ALLREDUCE 3 0\n";
+  constexpr std::string_view rows = "\n1\na -1 1 ALLREDUCE 1 1 ALLTOALL_EP 2 1 ALLREDUCE 3 0\n";
   const TextReplay replay =
       replayed("HYBRID_TRANSFORMER model_parallel_NPU_group: 2 pp: 2 ep: 2 all_gpus: 16", {.ranks = 16}, rows);
   const std::vector<Dimension>& dimensions = replay.graph.dimensions;
