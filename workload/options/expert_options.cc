@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <numeric>
 #include <string>
 
 #include <fmt/format.h>
 
-#include "core/base/random.h"
+#include "workload/options/expert_load.h"
 
 namespace ringwright::workload {
 namespace {
@@ -22,37 +21,15 @@ constexpr std::array kBackends{
     Option{"hybridep", "HybridEP: tokens arrive in a buffer, and a kernel copies them out: with moe_permute_fusion in "
                        "the order of experts, which moves the bytes of deepep; without as they came"}};
 
-// Each expert's popularity is log-normal with the given coefficient of variation; a rank's load is the mean of its
-// experts'. One draw holds for all layers: in every layer all ranks wait for the most loaded one.
-std::vector<double> draw_load(const ExpertShape& shape, const ExpertOptions& options, double deviation,
-                              std::uint64_t seed) {
-  RandomStream random(seed, "router load");
-  const double sigma = std::sqrt(std::log(1.0 + deviation * deviation));
-  std::vector<double> popularity;
-  for (std::int64_t expert = 0; expert < shape.count; ++expert) {
-    const double radius = std::sqrt(-2.0 * std::log(1.0 - random.next_unit()));
-    popularity.push_back(std::exp(sigma * radius * std::cos(2.0 * 3.14159265358979323846 * random.next_unit())));
-  }
-  const double mean = std::accumulate(popularity.begin(), popularity.end(), 0.0) / static_cast<double>(shape.count);
-  const auto local = static_cast<std::size_t>(shape.count / options.ep);
-  std::vector<double> load;
-  for (std::size_t first = 0; load.size() < static_cast<std::size_t>(options.ep); first += local) {
-    const auto begin = popularity.begin() + static_cast<std::ptrdiff_t>(first);
-    const double sum = std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(local), 0.0);
-    load.push_back(sum / (static_cast<double>(local) * mean));
-  }
-  return load;
-}
-
-// A rank computes no more than its experts' capacity, and with padding exactly that.
-void bound_load(ExpertOptions& options) {
-  if (options.capacity <= 0.0) return;
+// With padding a rank computes exactly its experts' capacity.
+void set_load(const std::vector<double>& experts, ExpertOptions& options) {
   if (options.pad_to_capacity) {
     options.load.assign(static_cast<std::size_t>(options.ep), options.capacity);
-    return;
+  } else if (!experts.empty()) {
+    options.load = loads_of_ranks(experts, options.ep, options.capacity);
+  } else if (options.capacity > 0.0 && options.capacity < 1.0) {
+    options.load.assign(static_cast<std::size_t>(options.ep), options.capacity);
   }
-  if (options.load.empty() && options.capacity < 1.0) options.load.assign(static_cast<std::size_t>(options.ep), 1.0);
-  for (double& load : options.load) load = std::min(load, options.capacity);
 }
 
 void check_divisions(ConfigMap& parallel, const ExpertContext& context, ExpertOptions& options) {
@@ -125,7 +102,8 @@ void check_latent(ConfigMap& parallel, const ExpertContext& context, ExpertOptio
   options.overlap_shared = false;
 }
 
-void read_load(ConfigMap& parallel, const ExpertContext& context, ExpertOptions& options) {
+// By expert; empty: equal.
+std::vector<double> read_load(ConfigMap& parallel, const ExpertContext& context) {
   ConfigMap load = parallel.map("moe_router_load", "imbalance of the router's token distribution; default: balanced");
   const double deviation =
       load.number({.name = "deviation",
@@ -138,9 +116,8 @@ void read_load(ConfigMap& parallel, const ExpertContext& context, ExpertOptions&
   if (load.has("seed") && deviation <= 0.0) {
     load.warn("seed", "W131", fmt::format("{} has no effect: the deviation is 0", load.path_of("seed")));
   }
-  if (context.shape.experts && deviation > 0.0) {
-    options.load = draw_load(*context.shape.experts, options, deviation, seed);
-  }
+  if (!context.shape.experts || deviation <= 0.0) return {};
+  return draw_expert_loads(*context.shape.experts, deviation, seed);
 }
 
 void read_capacity(ConfigMap& parallel, ExpertOptions& options) {
@@ -193,16 +170,13 @@ void read_dispatch(ConfigMap& parallel, ExpertOptions& options) {
   }
 }
 
-// A rank's experts share its load here, so that single ones may drop more.
-void note_dropped(ConfigMap& parallel, const ExpertOptions& options) {
-  if (options.capacity <= 0.0) return;
-  double dropped = 0.0;
-  for (int rank = 0; rank < options.ep; ++rank) dropped += std::max(0.0, options.load_of(rank) - options.capacity);
+void note_dropped(ConfigMap& parallel, double capacity, const std::vector<double>& experts) {
+  const double dropped = dropped_share(experts, capacity);
   if (dropped <= 0.0) return;
-  parallel.assume("moe_expert_capacity_factor", fmt::format("{:g}", options.capacity),
+  parallel.assume("moe_expert_capacity_factor", fmt::format("{:g}", capacity),
                   fmt::format("at least {:.1f} % of the tokens' choices of experts are beyond it and dropped; "
                               "convergence is not modelled, and MFU counts them as computed",
-                              100.0 * dropped / options.ep));
+                              100.0 * dropped));
 }
 
 // Without experts all their keys have no effect.
@@ -246,9 +220,9 @@ ExpertOptions read_expert_options(ConfigMap& parallel, const ExpertContext& cont
   check_latent(parallel, context, options);
   read_overlap(parallel, asked, options);
   read_capacity(parallel, options);
-  read_load(parallel, context, options);
-  if (context.shape.experts && !parallel.documenting()) note_dropped(parallel, options);
-  bound_load(options);
+  const std::vector<double> experts = read_load(parallel, context);
+  if (context.shape.experts && !parallel.documenting()) note_dropped(parallel, options.capacity, experts);
+  set_load(experts, options);
   if (!context.shape.experts && !parallel.documenting()) {
     warn_unused(parallel);
     options.etp = 1;

@@ -1,6 +1,5 @@
 #include "workload/options/expert_options.h"
 
-#include <algorithm>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -8,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/workload/job_text.h"
+#include "workload/options/expert_load.h"
 
 namespace ringwright::workload::expert_options_test {
 namespace {
@@ -60,10 +60,11 @@ TEST(ExpertOptions, ADrawnLoadIsRepeatableAndKeepsAllTokens) {
   EXPECT_THAT(load("deviation: 0"), IsEmpty());
 }
 
-TEST(ExpertOptions, CapacityBoundsADrawnLoad) {
-  const JobText job =
-      job_of("ep: 8, etp: 1, moe_expert_capacity_factor: 1.1, moe_router_load: {deviation: 2.0, seed: 1}", 8);
-  EXPECT_EQ(job.parallel.experts.hottest(), 1.1);
+// Each expert drops its own tokens: a rank with one popular expert does not fill up to its capacity.
+TEST(ExpertOptions, CapacityBoundsEachExpert) {
+  const std::string load = ", moe_router_load: {deviation: 2.0, seed: 1}";
+  EXPECT_EQ(job_of("ep: 8, etp: 1, moe_expert_capacity_factor: 1.1" + load, 8).parallel.experts.hottest(), 1.1);
+  EXPECT_LT(job_of("ep: 2, etp: 1, moe_expert_capacity_factor: 1.1" + load, 8).parallel.experts.hottest(), 1.0);
 }
 
 // Dropping alone leaves a number that depends on the routing; without a capacity there is nothing to pad to.
@@ -81,9 +82,7 @@ TEST(ExpertOptions, DroppedTokensAreStated) {
               Contains(HasSubstr("parallel.moe_expert_capacity_factor = 0.75: at least 25.0 % of the tokens")));
   EXPECT_THAT(job_of("ep: 4, moe_expert_capacity_factor: 1", 4).assumed(), Not(Contains(HasSubstr("dropped"))));
   const std::string load = ", moe_router_load: {deviation: 0.5, seed: 7}";
-  const std::vector<double> drawn = job_of("ep: 4" + load, 4).parallel.experts.load;
-  double dropped = 0.0;
-  for (const double rank : drawn) dropped += std::max(0.0, rank - 1.1) / 4.0;
+  const double dropped = dropped_share(job_of("ep: 8, etp: 1" + load, 8).parallel.experts.load, 1.1);
   EXPECT_THAT(job_of("ep: 4, moe_expert_capacity_factor: 1.1" + load, 4).assumed(),
               Contains(HasSubstr(fmt::format("at least {:.1f} % of the tokens", 100.0 * dropped))));
 }

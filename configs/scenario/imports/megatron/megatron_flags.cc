@@ -296,7 +296,7 @@ constexpr std::array kFlags{
     FlagEntry{"hysteresis"},
     FlagEntry{"moe-aux-loss-coeff"},
     FlagEntry{"moe-z-loss-coeff"},
-    FlagEntry{"moe-router-load-balancing-type"},
+    FlagEntry{"moe-router-load-balancing-type", kRule, "parallel.moe_router_load"},
     FlagEntry{"moe-router-score-function"},
     FlagEntry{"moe-router-dtype"},
     FlagEntry{"moe-router-enable-expert-bias"},

@@ -168,6 +168,16 @@ void set_expert_layers(const MegatronArguments& arguments, MegatronTree& tree) {
       "a number, or layers without experts followed by layers with: ([0]*3+[1]*58)");
 }
 
+// A bias of the experts balances as well (DeepSeek-V3).
+void check_balance(const MegatronArguments& arguments) {
+  const auto type = arguments.value("moe-router-load-balancing-type");
+  const bool balanced =
+      arguments.has("moe-router-force-load-balancing") || arguments.has("moe-router-enable-expert-bias");
+  if (!type || type->text != "none" || balanced) return;
+  arguments.warn(*type, "W136", "--moe-router-load-balancing-type is none, but equal loads of experts are modelled",
+                 "state how unequal they are: parallel.moe_router_load.deviation");
+}
+
 void set_experts(const MegatronArguments& arguments, MegatronTree& tree) {
   const auto experts = arguments.number("num-experts");
   if (!experts) return;
@@ -183,6 +193,7 @@ void set_experts(const MegatronArguments& arguments, MegatronTree& tree) {
     if (const auto word = arguments.value(flag)) tree.set(key, *word);
   }
   set_expert_layers(arguments, tree);
+  check_balance(arguments);
 }
 
 // "([1]*3+[0]*1)*12": which layers have linear attention; those without are listed where they are not every n-th.

@@ -119,6 +119,15 @@ TEST(MegatronChecks, KernelsThatAreNotFusedAreReported) {
               ElementsAre("W136: --no-masked-softmax-fusion is not modelled: scale, mask and softmax are one kernel"));
 }
 
+TEST(MegatronChecks, RoutersThatNothingBalancesAreReported) {
+  const std::string experts = "--num-experts 8 --moe-router-load-balancing-type ";
+  EXPECT_THAT(messages(experts + "none"),
+              ElementsAre("W136: --moe-router-load-balancing-type is none, but equal loads of experts are modelled"));
+  EXPECT_THAT(messages(experts + "none --moe-router-enable-expert-bias"), IsEmpty());
+  EXPECT_THAT(messages(experts + "none --moe-router-force-load-balancing"), IsEmpty());
+  EXPECT_THAT(messages(experts + "aux_loss"), IsEmpty());
+}
+
 TEST(MegatronChecks, TheSoftmaxOfGptOssHasASink) {
   EXPECT_EQ(imported("--softmax-type learnable", "model", "attention_sinks"), "true");
   EXPECT_THAT(messages("--softmax-type learnable"), IsEmpty());
