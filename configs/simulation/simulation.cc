@@ -357,6 +357,7 @@ std::vector<MemoryRow> memory_rows(const Cluster& cluster, const Job& job, workl
     const Bytes capacity =
         job.trains_transformer() ? smallest_memory(cluster, job.parallel, stage.stage) : cluster.gpu.memory;
     MemoryRow row{.stage = stage.stage,
+                  .kind = job.recommendation ? "tables" : "stage",
                   .items = {},
                   .total = stage.total(),
                   .capacity = capacity,

@@ -24,12 +24,14 @@ struct MemoryItem {
 // Device memory of one GPU of a pipeline stage, at its peak.
 struct MemoryRow {
   int stage = 0;
+  std::string_view kind = "stage";  // a literal; of a recommendation model "tables": GPUs with the same tables
   std::vector<MemoryItem> items;
   Bytes total;
   Bytes capacity;
   Bytes largest_weight;  // that is one allocation
   Bytes largest_block;   // of free memory; 0: it is not fragmented
 
+  [[nodiscard]] std::string role() const { return std::string(kind) + " " + std::to_string(stage); }
   [[nodiscard]] bool fits_in_blocks() const { return largest_block == Bytes(0) || largest_weight <= largest_block; }
   [[nodiscard]] bool fits() const { return total <= capacity && fits_in_blocks(); }
 };

@@ -214,8 +214,8 @@ Json memory_json(const std::vector<MemoryRow>& memory) {
   for (const MemoryRow& row : memory) {
     Json items = Json::object();
     for (const MemoryItem& item : row.items) items[std::string(item.name)] = item.size.count();
-    rows.push_back({{"stage", row.stage}, {"items_bytes", items}, {"total_bytes", row.total.count()},
-                    {"capacity_bytes", row.capacity.count()}, {"fits", row.fits()}});
+    rows.push_back({{"stage", row.stage}, {"role", row.role()}, {"items_bytes", items}, {"fits", row.fits()},
+                    {"total_bytes", row.total.count()}, {"capacity_bytes", row.capacity.count()}});
     if (row.largest_block == Bytes(0)) continue;
     rows.back()["largest_weight_bytes"] = row.largest_weight.count();
     rows.back()["largest_block_bytes"] = row.largest_block.count();

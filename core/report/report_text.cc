@@ -107,8 +107,8 @@ std::string heading(const Report& report, std::size_t width, const Pen& pen) {
 
 std::string print_memory(const Report& report, const Pen& pen) {
   const MemoryRow& row = report.facts.memory[*report.fullest_memory];
-  std::string text = fmt::format("{} of {} (stage {}, {:.0f} %)", to_string(row.total), to_string(row.capacity),
-                                 row.stage, fill(row) * 100.0);
+  std::string text = fmt::format("{} of {} ({}, {:.0f} %)", to_string(row.total), to_string(row.capacity),
+                                 row.role(), fill(row) * 100.0);
   return row.fits() ? text : pen.bad(text + " does not fit");
 }
 
@@ -273,7 +273,7 @@ Lines memory_table(const Report& report, const TextOptions& options, const Pen& 
     for (const std::size_t stage : stages) cells.push_back(print_cell(memory[stage]));
     table.add_row(std::move(cells));
   };
-  add_row(pen.bold("Memory per GPU, GiB"), [](const MemoryRow& row) { return fmt::format("stage {}", row.stage); });
+  add_row(pen.bold("Memory per GPU, GiB"), [](const MemoryRow& row) { return row.role(); });
   for (const std::string& name : item_names(memory)) {
     add_row(name, [&](const MemoryRow& row) { return print_item(row, name); });
   }
@@ -380,7 +380,8 @@ std::string render_text(const Report& report, const TextOptions& options) {
   const Lines groups = group_lines(report);
   append_remarks(text, {.title = "Groups of nodes", .entries = groups, .shown = groups.size()}, options, pen);
   append_remarks(text, {"Fullest host, GiB", host_lines(report.facts.hosts)}, options, pen);
-  if (options.detail == Detail::kVerbose)
+  // Traces and recommendation models have no pipeline.
+  if (options.detail == Detail::kVerbose && !report.facts.held_at_peak.empty())
     append_remarks(text, {"Pipeline bubble", bubble_lines(report.bubbles)}, options, pen);
   append_collectives(text, report, options, pen);
   if (report.critical_path) text += render_critical_path(*report.critical_path);

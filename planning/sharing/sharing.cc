@@ -239,7 +239,7 @@ void add_jobs_too_large(const configs::SharedScenario& shared, const Arranged& a
     for (const MemoryRow& row : configs::memory_rows(shared.jobs[j])) {
       const Bytes memory = memory_of_stage(shared.machine.cluster, shared.jobs[j], arranged.hosts[j], row.stage);
       if (row.total <= memory) continue;
-      std::string name = fmt::format("{}: stage {} needs {} of {}", shared.machine.jobs[j].name, row.stage,
+      std::string name = fmt::format("{}: {} needs {} of {}", shared.machine.jobs[j].name, row.role(),
                                      to_string(row.total), to_string(memory));
       if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
       break;

@@ -29,7 +29,7 @@ std::string lack_of_memory(const Report& report) {
   if (report.fullest_memory) {
     const MemoryRow& row = report.facts.memory[*report.fullest_memory];
     if (row.total > row.capacity) {
-      return fmt::format("stage {} needs {} of {}", row.stage, to_string(row.total), to_string(row.capacity));
+      return fmt::format("{} needs {} of {}", row.role(), to_string(row.total), to_string(row.capacity));
     }
     if (!row.fits_in_blocks()) {
       return fmt::format("the largest weight needs {} in a block of {}", to_string(row.largest_weight),

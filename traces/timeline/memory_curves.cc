@@ -5,8 +5,6 @@
 #include <string>
 #include <tuple>
 
-#include <fmt/format.h>
-
 #include "traces/timeline/slice_names.h"
 #include "traces/timeline/timeline.h"
 
@@ -21,8 +19,7 @@ struct HeldFrom {
 // Without a pipeline the role has another name than the only stage.
 const MemoryRow* row_of(const TimelineRank& rank, std::span<const MemoryRow> rows) {
   if (rows.size() == 1) return &rows.front();
-  const auto row =
-      std::ranges::find_if(rows, [&](const MemoryRow& r) { return rank.role == fmt::format("stage {}", r.stage); });
+  const auto row = std::ranges::find_if(rows, [&](const MemoryRow& r) { return rank.role == r.role(); });
   return row == rows.end() ? nullptr : &*row;
 }
 

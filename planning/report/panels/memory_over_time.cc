@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "planning/report/builtin_panels.h"
+#include "planning/report/memory_role.h"
 #include "planning/report/scales.h"
 #include "traces/timeline/memory_curves.h"
 
@@ -22,8 +23,7 @@ double activation_bytes(const JsonValue& stage) {
   return bytes;
 }
 
-std::optional<std::uint32_t> rank_of_stage(const Timeline& timeline, std::size_t stage, std::size_t stages) {
-  const std::string role = "stage " + std::to_string(stage);
+std::optional<std::uint32_t> rank_of_stage(const Timeline& timeline, const std::string& role, std::size_t stages) {
   const auto found = std::ranges::find(timeline.ranks, role, &traces::TimelineRank::role);
   if (found != timeline.ranks.end()) return static_cast<std::uint32_t>(found - timeline.ranks.begin());
   // Without a pipeline the role has another name.
@@ -56,14 +56,14 @@ std::vector<Panel> memory_over_time(const ResultInput& result) {
               held = number_column("microbatches in flight", "");
   std::size_t shown = 0;
   for (std::size_t stage = 0; stage < stages.size(); ++stage) {
-    const auto rank = rank_of_stage(timeline, stage, stages.size());
+    const auto rank = rank_of_stage(timeline, role_of(stages[stage]), stages.size());
     if (!rank) continue;
     const traces::InFlight flight = traces::microbatches_in_flight(timeline, *rank, timeline.step_start);
     if (flight.most == 0 || series.size() + 2 * flight.changes.size() > kMostMemoryPoints) continue;
     const double moving = activation_bytes(stages[stage]);
     const double fixed = stages[stage]["total_bytes"].number().value_or(0.0) - moving;
     const auto add = [&](TimePoint when, int microbatches) {
-      texts(series).push_back("stage " + std::to_string(stage));
+      texts(series).push_back(role_of(stages[stage]));
       numbers(at).push_back(to_seconds(std::clamp(when, timeline.step_start, timeline.step_end) - timeline.step_start) *
                             time.factor);
       numbers(memory).push_back((fixed + moving * microbatches / flight.most) * bytes.factor);

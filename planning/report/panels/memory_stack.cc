@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "planning/report/builtin_panels.h"
+#include "planning/report/memory_role.h"
 #include "planning/report/scales.h"
 
 namespace ringwright::planning {
@@ -42,9 +43,7 @@ std::vector<Panel> memory_stack(const ResultInput& result) {
   const std::vector<JsonValue>& stages = result.json["memory"].list();
   if (stages.empty()) return {};
   PanelColumn name = text_column("stage");
-  for (const JsonValue& stage : stages) {
-    texts(name).push_back("stage " + count_text(stage["stage"].number().value_or(0.0)));
-  }
+  for (const JsonValue& stage : stages) texts(name).push_back(role_of(stage));
   Panel panel{.id = "memory",
               .title = "Memory of a GPU in each stage",
               .sentence = "At the peak of the step. A stage that reaches beyond the line does not fit.",

@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "planning/report/breakdown_rows.h"
 #include "planning/report/builtin_panels.h"
+#include "planning/report/memory_role.h"
 #include "planning/report/scales.h"
 
 namespace ringwright::planning {
@@ -49,13 +50,13 @@ void add_memory_figure(const JsonValue& result, ReportSection& section) {
   if (fullest == nullptr) return;
   const double total = (*fullest)["total_bytes"].number().value_or(0.0);
   const double capacity = (*fullest)["capacity_bytes"].number().value_or(0.0);
-  const std::string stage = count_text((*fullest)["stage"].number().value_or(0.0));
+  const std::string role = role_of(*fullest);
   section.figures.push_back(
       {.name = "Peak memory",
        .value = bytes_text(total),
-       .remark = fmt::format("{} of {}, stage {}", percent_text(most), bytes_text(capacity), stage)});
+       .remark = fmt::format("{} of {}, {}", percent_text(most), bytes_text(capacity), role)});
   if (total > capacity) {
-    section.sentences.push_back(fmt::format("The job does not fit: stage {} needs {} and its GPUs have {}.", stage,
+    section.sentences.push_back(fmt::format("The job does not fit: {} needs {} and its GPUs have {}.", role,
                                             bytes_text(total), bytes_text(capacity)));
   }
 }

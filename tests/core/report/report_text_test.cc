@@ -86,6 +86,13 @@ TEST(ReportText, ListsMemoryOfEachStage) {
                                               "  of                     80.00    80.00\n"));
 }
 
+TEST(ReportText, MemoryOfRecommendationModelsIsByTheirTables) {
+  StepFacts facts = sample_facts();
+  for (MemoryRow& row : facts.memory) row.kind = "tables";
+  EXPECT_THAT(text(facts), HasSubstr("  Memory per GPU, GiB  tables 0  tables 1\n"));
+  EXPECT_THAT(text(facts), HasSubstr("(tables 1, 100 %)"));
+}
+
 TEST(ReportText, MemoryThatOnlySomeStagesNeedHasARowOfItsOwn) {
   StepFacts facts = sample_facts();
   facts.memory[1].items.insert(facts.memory[1].items.begin() + 1, {"logits", 2_GiB});
