@@ -141,7 +141,7 @@ void read_collectives(ConfigMap root, const collectives::ChooserSettings& choose
     host->gpudirect = host->gpudirect && scenario.comm.costs.gpudirect;
   }
   if (!(scenario.comm.costs.host_copy > Bandwidth(0.0))) {
-    scenario.comm.costs.host_copy = scenario.cluster.host.pcie.gpu_bandwidth * kCopyShare;
+    scenario.comm.costs.host_copy = scenario.cluster.host.slowest_slot() * kCopyShare;
   }
   if (!scenario.comm.costs.gpudirect) pass_through_host_memory(root, scenario.comm.costs, scenario.cluster);
   apply_network_sums(root, scenario.cluster.switch_sums, scenario.nccl, scenario.comm);

@@ -135,6 +135,12 @@ void Cluster::number_nic_sets() {
   }
 }
 
+Bandwidth Cluster::slowest_memory() const {
+  Bandwidth slowest = gpu.memory_bandwidth;
+  for (const HostGroup& group : groups) slowest = std::min(slowest, group.gpu.memory_bandwidth);
+  return slowest;
+}
+
 bool Cluster::mixes_vendors() const {
   return std::ranges::any_of(groups, [&](const HostGroup& group) { return group.gpu.nvidia != gpu.nvidia; });
 }

@@ -74,7 +74,7 @@ void CollectiveRung::wire_library(const Inputs& inputs) {
                                           .chooser = inputs.choices.steps(),
                                           .costs = scenario.collectives.step_costs,
                                           .host_copy = scenario.comm.costs.host_copy,
-                                          .gpu_memory = scenario.cluster.gpu.memory_bandwidth,
+                                          .gpu_memory = scenario.cluster.slowest_memory(),
                                           .kernels = overheads_.get()});
   }
   if (closed_form_ && overhead() != nullptr) with_overhead_.emplace(*formula(), *overhead());

@@ -284,6 +284,12 @@ Bandwidth Host::fastest_nic() const {
   return fastest;
 }
 
+Bandwidth Host::slowest_slot() const {
+  Bandwidth slowest = pcie.gpu_bandwidth;
+  for (const Host& other : others) slowest = std::min(slowest, other.pcie.gpu_bandwidth);
+  return slowest;
+}
+
 int Host::nic_of(int gpu) const {
   if (nic.count == 0) return -1;
   const int point = pcie.gpu_at[static_cast<std::size_t>(gpu)];

@@ -102,6 +102,7 @@ struct Host {
   // Over all kinds.
   [[nodiscard]] int most_nics() const;
   [[nodiscard]] Bandwidth fastest_nic() const;
+  [[nodiscard]] Bandwidth slowest_slot() const;  // of a GPU
   [[nodiscard]] bool every_kind_has_nics() const;
 
   // All kinds without GPUDirect; bytes cross a GPU's slot at most at the rate of its copies.

@@ -1,5 +1,7 @@
 // Libraries other than NCCL: what they select, and what their software adds to the messages of a call.
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -251,6 +253,25 @@ TEST(Libraries, ReportWhatDoesNotCount) {
               HasSubstr("W562"));
   EXPECT_THAT(problems_of(machine(2, "dgx-a100", "comm: {library: horovod}\ncollectives: {model: chunks}")),
               HasSubstr("W562"));
+}
+
+// Hosts of two kinds, in either order: copies take the time of the GPU that takes longest.
+TEST(Libraries, CopyAtTheRateOfTheSlowestGpuOfAllGroups) {
+  const auto times = [](const std::string& library) {
+    std::vector<Duration> of;
+    for (const auto& [first, second] : {std::pair("dgx-h100", "dgx-a100"), std::pair("dgx-a100", "dgx-h100")}) {
+      of.push_back(call(fmt::format("cluster: {{groups: [{{nodes: 1, node: {{preset: {}}}}}, {{nodes: 1, node: "
+                                    "{{preset: {}}}}}], fabric: {{type: fat_tree}}}}\ncomm: {{library: {}}}\n",
+                                    first, second, library),
+                        CollectiveOperation::kAllReduce, 64_MiB)
+                       .time);
+    }
+    return of;
+  };
+  for (const char* library : {"gloo", "horovod"}) {
+    const std::vector<Duration> of = times(library);
+    EXPECT_EQ(of[0], of[1]) << library;
+  }
 }
 
 }  // namespace
