@@ -51,6 +51,14 @@ HostRow sum(const std::vector<HostHoldings>& holdings, const StagesOfHost& host,
   return row;
 }
 
+// By share of the capacity, since hosts of several kinds differ in it; where it is not known, by size.
+bool is_fuller(const HostRow& row, const HostRow& than) {
+  if (row.total == Bytes(0) || than.total == Bytes(0)) return row.total > than.total;
+  const bool known = row.capacity > Bytes(0);
+  if (known != (than.capacity > Bytes(0))) return known;
+  return known ? ratio(row.total, row.capacity) > ratio(than.total, than.capacity) : row.total > than.total;
+}
+
 }  // namespace
 
 std::vector<HostRow> host_rows(const Scenario& scenario) {
@@ -64,20 +72,18 @@ std::vector<HostRow> host_rows(const Cluster& cluster, const Job& job) {
   HostRow drives;
   const std::vector<StagesOfHost> hosts = stages_of_hosts(cluster, job);
   for (std::size_t host = 0; host < hosts.size(); ++host) {
-    const auto take = [&](HostRow& fullest, const char* what, Items HostHoldings::*where) {
+    const network_models::Host& kind = cluster.host.kind_at(static_cast<std::int64_t>(host));
+    const auto take = [&](HostRow& fullest, const char* what, Items HostHoldings::*where, Bytes capacity) {
       HostRow row = sum(holdings, hosts[host], where);
-      if (row.total <= fullest.total) return;
+      row.capacity = capacity;
+      if (!is_fuller(row, fullest)) return;
       fullest = std::move(row);
       fullest.what = what;
       fullest.host = static_cast<std::int64_t>(host);
     };
-    take(memory, "memory", &HostHoldings::memory);
-    take(drives, "drives", &HostHoldings::drives);
+    take(memory, "memory", &HostHoldings::memory, kind.memory.capacity * kind.pcie.sockets);
+    take(drives, "drives", &HostHoldings::drives, kind.storage.capacity * kind.storage.drives);
   }
-  const network_models::Host& of_memory = cluster.host.kind_at(memory.host);
-  const network_models::Host& of_drives = cluster.host.kind_at(drives.host);
-  memory.capacity = of_memory.memory.capacity * of_memory.pcie.sockets;
-  drives.capacity = of_drives.storage.capacity * of_drives.storage.drives;
   std::vector<HostRow> rows;
   for (HostRow* row : {&memory, &drives}) {
     if (row->total > Bytes(0)) rows.push_back(std::move(*row));

@@ -25,10 +25,16 @@ Duration longest_in_flight(const Simulation& simulation, const RunRecord& record
   return longest / counted;
 }
 
-// Of all sockets of a host; 0: not known.
+// Of all sockets of the host that has least; 0: not known.
 Bytes host_memory(const Scenario& scenario) {
-  const network_models::Host& host = scenario.cluster.host;
-  return host.memory.capacity * std::max(1, host.pcie.sockets);
+  const network_models::Host& first = scenario.cluster.host;
+  Bytes least;
+  for (std::size_t kind = 0; kind <= first.others.size(); ++kind) {
+    const network_models::Host& host = first.kind(kind);
+    const Bytes memory = host.memory.capacity * std::max(1, host.pcie.sockets);
+    if (memory > Bytes(0) && (least == Bytes(0) || memory < least)) least = memory;
+  }
+  return least;
 }
 
 }  // namespace

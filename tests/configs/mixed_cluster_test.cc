@@ -275,5 +275,19 @@ TEST(MixedCluster, EachVendorsLibraryChoosesInItsGroup) {
             tensor_time(report_of(job("tp: 8", "nodes: 2, node: {preset: mi300x-8gpu}", 32), settings).everywhere));
 }
 
+// All hosts hold equally much, and the ones with less memory may be any in the list.
+TEST(MixedCluster, SmallestHostMemoryOfAllGroupsCounts) {
+  const std::string small = "{nodes: 2, node: {preset: dgx-a100, memory: {capacity: 100MB}}}";
+  const std::string offload = "tp: 2, zero: {stage: 1, offload_optimizer: {device: cpu}}";
+  for (const std::string& groups : {std::string(kH100s) + ", " + small, small + ", " + kH100s}) {
+    const std::string cluster = "groups: [" + groups + "], fabric: {type: rail_optimized}";
+    const Report offloaded = report_of(job(offload, cluster));
+    ASSERT_EQ(offloaded.facts.hosts.size(), 1U);
+    EXPECT_FALSE(offloaded.facts.hosts[0].fits()) << groups;
+    const Report saved = report_of(job("tp: 2", cluster) + "checkpoint: {to: host_memory}\n");
+    EXPECT_THAT(saved.facts.warnings, testing::Contains(testing::Field(&ReportWarning::code, "W536"))) << groups;
+  }
+}
+
 }  // namespace
 }  // namespace ringwright::configs::mixed_cluster_test
