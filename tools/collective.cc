@@ -296,7 +296,7 @@ class Collective final : public Command {
         "#       size         count      type   redop    root      time    algbw    busbw  algorithm   protocol  "
         "channels\n"
         "#        (B)    (elements)                                (us)   (GB/s)   (GB/s)\n",
-        to_string(wanted_), ranks_, cluster.hosts, ranks_ / static_cast<int>(cluster.hosts), cluster.gpu.name,
+        to_string(wanted_), ranks_, cluster.hosts, ranks_ / static_cast<int>(cluster.hosts), cluster.gpu_names(),
         cluster.fabric, scenario.simulate.network->name, cluster_, settings, calls.gpus_per_process, calls.warmup,
         calls.iterations);
   }
@@ -365,7 +365,7 @@ class Collective final : public Command {
         "{{\n  \"schema\": \"ringwright.collective/1\",\n  \"operation\": {},\n  \"ranks\": {},\n  \"hosts\": {},\n"
         "  \"gpu\": {},\n  \"fabric\": {},\n  \"network\": {},\n  \"simulated\": {},\n  \"results\": [\n{}\n  ],\n"
         "  \"ignored\": [{}],\n  \"error_on_machines_left_out\": {}\n}}\n",
-        json_text(to_string(wanted_)), ranks_, scenario.cluster.hosts, json_text(scenario.cluster.gpu.name),
+        json_text(to_string(wanted_)), ranks_, scenario.cluster.hosts, json_text(scenario.cluster.gpu_names()),
         json_text(scenario.cluster.fabric), json_text(scenario.simulate.network->name), played, join(rows, ",\n"),
         join(without_effect, ", "), json_text(left_out_of_kind(scenario)));
   }

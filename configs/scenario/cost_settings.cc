@@ -1,12 +1,9 @@
 #include "configs/scenario/cost_settings.h"
 
-#include <algorithm>
 #include <string>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include "core/base/text.h"
 #include "core/fabric/network_parts.h"
 
 namespace ringwright::configs {
@@ -49,20 +46,12 @@ std::optional<NetworkCost> read_network_cost(ConfigMap& cost, const Cluster& clu
                      .watts = sum(&OfPart::watts)};
 }
 
-std::string gpus_text(const Cluster& cluster) {
-  std::vector<std::string> names;
-  for (const HostGroup& group : cluster.groups) {
-    if (std::ranges::find(names, group.gpu.name) == names.end()) names.push_back(group.gpu.name);
-  }
-  return names.empty() ? cluster.gpu.name : join(names, " and ");
-}
-
 // Prices and watts that stand next to the name of a GPU, as in a preset, are of that GPU alone.
 void read_gpu_of_cost(ConfigMap& cost, const Cluster& cluster) {
   if (!cost.has("gpu") && !cost.documenting()) return;
   const std::string gpu = cost.text(
       {.name = "gpu", .doc = "the GPU whose price and power stand next to it: a warning for others", .optional = true});
-  const std::string has = gpus_text(cluster);
+  const std::string has = cluster.gpu_names();
   if (cost.documenting() || has == gpu) return;
   const std::string file = cost.place("gpu").file;
   for (const std::string_view key : {"usd_per_gpu_hour", "gpu_watts"}) {

@@ -1,11 +1,14 @@
 #include "configs/scenario/host_groups.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "configs/scenario/scenario.h"
+#include "core/base/text.h"
 
 namespace ringwright::configs {
 namespace {
@@ -139,6 +142,14 @@ Bandwidth Cluster::slowest_memory() const {
   Bandwidth slowest = gpu.memory_bandwidth;
   for (const HostGroup& group : groups) slowest = std::min(slowest, group.gpu.memory_bandwidth);
   return slowest;
+}
+
+std::string Cluster::gpu_names() const {
+  std::vector<std::string> names;
+  for (const HostGroup& group : groups) {
+    if (std::ranges::find(names, group.gpu.name) == names.end()) names.push_back(group.gpu.name);
+  }
+  return names.empty() ? gpu.name : join(names, " and ");
 }
 
 bool Cluster::mixes_vendors() const {

@@ -69,6 +69,7 @@ struct Cluster {
   // Of the first ranks; empty where all are of one kind.
   [[nodiscard]] std::vector<int> kind_of_ranks(std::size_t ranks) const;
   [[nodiscard]] Bandwidth slowest_memory() const;  // of GPUs of all kinds
+  [[nodiscard]] std::string gpu_names() const;     // "A100", or "H100 and A100"
   // With the lowest compute capability: its kernels set the pace of a collective of all groups. Null without groups.
   [[nodiscard]] const HostGroup* oldest_group() const;
   // Once groups and NICs that are lost are known: fills nic_set_of_host.

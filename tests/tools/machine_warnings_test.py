@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Commands on a machine report what its reader left out. Usage: machine_warnings_test.py BINARY"""
+"""Commands on a machine name its GPUs, and what its reader left out. Usage: machine_warnings_test.py BINARY"""
 
+import json
 import os
 import subprocess
 import sys
@@ -34,6 +35,18 @@ class MachineWarningsTest(unittest.TestCase):
                 self.assertIn("NIC 'eth0' is slower than the others and ignored", done.stderr, command)
                 quiet = subprocess.run([BINARY, *command, '-q'], capture_output=True, text=True, check=False)
                 self.assertNotIn('eth0', quiet.stderr, command)
+
+    def test_a_collective_names_the_gpus_of_every_group(self):
+        with tempfile.TemporaryDirectory() as folder:
+            machine = os.path.join(folder, 'machine.yaml')
+            with open(machine, 'w', encoding='utf-8') as file:
+                file.write('cluster: {groups: [{nodes: 1, node: {preset: dgx-h100}}, {nodes: 1, node: {preset: dgx-a100}}],'
+                           ' fabric: {type: fat_tree}}\n')
+            command = [BINARY, 'collective', machine, '-b', '1M', '-e', '1M']
+            text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            self.assertIn('2 hosts x 8 H100-SXM5-80GB and A100-SXM4-80GB, fabric', text)
+            result = json.loads(subprocess.run([*command, '--json'], capture_output=True, text=True, check=True).stdout)
+            self.assertEqual(result['gpu'], 'H100-SXM5-80GB and A100-SXM4-80GB')
 
 
 if __name__ == '__main__':
