@@ -169,8 +169,12 @@ class Candidate {
   static void no_layout(const SearchResult& found, Offer& offer) {
     if (!found.misfits.empty()) {
       offer.status = OfferStatus::kTooLarge;
-      offer.reason = fmt::format("the smallest of {} layouts needs {} of {}", found.misfits.size(),
-                                 to_string(found.misfits.front().fullest.total), to_string(found.capacity));
+      const Configuration& closest = found.misfits.front();
+      const bool of_host = closest.overfull_host && closest.fullest.fits();
+      const std::string what = of_host ? fmt::format(" in the {} of a host", closest.overfull_host->what) : "";
+      offer.reason = fmt::format("the smallest of {} layouts needs {} of {}{}", found.misfits.size(),
+                                 to_string(of_host ? closest.overfull_host->total : closest.fullest.total),
+                                 to_string(of_host ? closest.overfull_host->capacity : closest.fullest.capacity), what);
       return;
     }
     offer.status = OfferStatus::kRefused;

@@ -141,7 +141,12 @@ bool Evaluator::measure(Configuration& configuration) {
   for (MemoryRow& row : rows) row.capacity = std::min(row.capacity, capacity_);
   const bool fits = std::ranges::all_of(rows, &MemoryRow::fits);
   configuration.fullest = std::move(*std::ranges::max_element(rows, {}, fill));
-  return fits && std::ranges::all_of(host_rows(base_.cluster, job_), &HostRow::fits);
+  for (HostRow& row : host_rows(base_.cluster, job_)) {
+    const std::optional<HostRow>& known = configuration.overfull_host;
+    if (row.fits() || (known && ratio(row.total, row.capacity) <= ratio(known->total, known->capacity))) continue;
+    configuration.overfull_host = std::move(row);
+  }
+  return fits && !configuration.overfull_host;
 }
 
 std::optional<Refusal> Evaluator::predict_taken(std::optional<configs::Prediction>& prediction) {

@@ -122,7 +122,7 @@ void evaluate_all(WorkerPool pool, const configs::SearchSettings& settings, cons
   result.same = counted.same;
   for (auto& [key, entry] : counted.refusals) result.refusals.push_back(std::move(entry));
   std::ranges::stable_sort(result.refusals, std::ranges::greater(), &RefusalCount::count);
-  std::ranges::stable_sort(result.misfits, {}, [](const Configuration& c) { return c.fullest.total; });
+  std::ranges::stable_sort(result.misfits, {}, &Configuration::need);
   std::ranges::stable_sort(result.skipped, {}, &SkippedLayout::least);
 }
 
@@ -203,6 +203,11 @@ Diagnostics unknown_keys(const configs::SearchSettings& settings) {
 }
 
 }  // namespace
+
+double Configuration::need() const {
+  const double of_gpu = ratio(fullest.total, fullest.capacity);
+  return overfull_host ? std::max(of_gpu, ratio(overfull_host->total, overfull_host->capacity)) : of_gpu;
+}
 
 Result<SearchResult> search(const configs::Scenario& scenario, const configs::SearchSettings& settings,
                             const SearchOptions& options) {

@@ -30,10 +30,13 @@ struct Configuration {
   std::int64_t dp = 1;
   std::vector<std::int64_t> layers_per_part;
   MemoryRow fullest;                 // of the stage that fills its GPU most
+  std::optional<HostRow> overfull_host;  // whose memory or drives cannot hold what its GPUs leave there
   std::optional<configs::Prediction> quick;   // by formulas
   std::optional<configs::Prediction> played;  // with the scenario's own models
 
   [[nodiscard]] const configs::Prediction& best_known() const { return played ? *played : *quick; }
+  // What it needs of its fullest GPU or host, relative to what that has.
+  [[nodiscard]] double need() const;
 };
 
 struct RefusalCount {

@@ -195,7 +195,7 @@ class Page {
         const Configuration& closest = result_.misfits[*choice.closest];
         cells.insert(cells.end(), {"-", "-",
                                    fmt::format("the smallest needs {}; {}", to_string(closest.fullest.total),
-                                               largest_items(closest.fullest))});
+                                               what_is_short(closest))});
       }
       choices.add_row(cells);
     }
@@ -240,7 +240,7 @@ class Page {
     TextTable misfits = new_table({}, {"memory", std::string(kMostOfIt)});
     for (std::size_t i = 0; i < most; ++i) {
       const Configuration& c = result_.misfits[i];
-      misfits.add_row(row({}, c, {to_string(c.fullest.total), largest_items(c.fullest)}));
+      misfits.add_row(row({}, c, {to_string(c.fullest.total), what_is_short(c)}));
     }
     table(misfits);
   }
@@ -253,6 +253,14 @@ class Page {
       if (words.size() < kItemsShown) words.push_back(fmt::format("{} {}", item.name, to_string(item.size)));
     }
     return fmt::format("stage {}: {}", row.stage, join(words, ", "));
+  }
+
+  // "stage 0: optimizer 40 GiB, ...", or "memory of host 0: 104.7 GiB of 80 GiB" where only that is too small.
+  [[nodiscard]] static std::string what_is_short(const Configuration& c) {
+    if (!c.overfull_host || !c.fullest.fits()) return largest_items(c.fullest);
+    const HostRow& host = *c.overfull_host;
+    return fmt::format("{} of host {}: {} of {}", host.what, host.host, to_string(host.total),
+                       to_string(host.capacity));
   }
 
   // "tp 8, no schedule": values of the own layout on axes of one other value, which have no column.
@@ -278,7 +286,7 @@ class Page {
     if (const std::string apart = values_apart(own.configuration.layout); !apart.empty()) {
       line("  has " + apart + ", which the search does not try");
     }
-    if (!own.fits) line(fmt::format("  does not fit; {}", largest_items(own.configuration.fullest)));
+    if (!own.fits) line(fmt::format("  does not fit; {}", what_is_short(own.configuration)));
     if (result_.ranked.empty()) return;
     const Configuration& best = result_.ranked.front();
     const bool played = best.played && own.configuration.played;

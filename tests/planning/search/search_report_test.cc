@@ -110,5 +110,20 @@ TEST(Exposed, AddsUpTheDimensions) {
   EXPECT_EQ(exposed(breakdown), Duration(7));
 }
 
+// The GPUs hold all of it, and their host not what is offloaded.
+TEST(SearchText, SaysWhereAHostsMemoryIsTooSmall) {
+  const Scenario scenario = load(
+      std::string(kTinyModel) +
+      "training: {global_batch: 16}\nparallel: {dp: auto, zero: {stage: 1, offload_optimizer: {device: cpu}}}\n"
+      "search: {tp: [1, 2], pp: [1], micro_batch: [1], recompute: [none], sharding: [zero-1], stage_layers: [even]}\n"
+      "cluster: {nodes: 1, node: {preset: dgx-h100, memory: {capacity: 1kB}}, fabric: {type: single_node}}\n");
+  const auto result = search(scenario, scenario.search);
+  ASSERT_TRUE(result.has_value());
+  ASSERT_EQ(result->misfits.size(), 2U);
+  EXPECT_TRUE(result->misfits.front().fullest.fits());
+  const SearchReport report{.scenario = scenario, .settings = scenario.search, .result = *result};
+  EXPECT_THAT(render_search_text(report), HasSubstr("  memory of host 0: "));
+}
+
 }  // namespace
 }  // namespace ringwright::planning::search_report_test
