@@ -152,7 +152,10 @@ class Candidate {
   // Days, money and energy are those of the offer's own layout, in the ratio of the steps.
   static LayoutOffer layout_offer(const SearchResult& found, const Configuration& configuration, const Offer& offer) {
     const Duration step = configuration.quick->step_time.mean;
-    const double times = ratio(step, offer.figures.step);
+    // Formulas predict steps without checkpoints: they take as long with every layout.
+    const Duration best = found.ranked.front().quick->step_time.mean;
+    const Duration saving = offer.figures.checkpoint_takes ? offer.figures.mean_step - best : Duration();
+    const double times = ratio(step + std::max(saving, Duration()), offer.figures.mean_step);
     const auto scaled = [times](const std::optional<double>& value) {
       return value ? std::optional(*value * times) : value;
     };
@@ -187,7 +190,12 @@ class Candidate {
   // What all tokens take, and whether that is within the budget.
   void add_run(Offer& offer) const {
     const StepFigures& step = offer.figures;
-    offer.days = plan_.tokens / step.tokens_per_second() / plan_.goodput / kSecondsPerDay;
+    const double mean_step = ratio(step.mean_step, step.step);  // of which money and energy are as well
+    offer.days = plan_.tokens / step.tokens_per_second() * mean_step / plan_.goodput / kSecondsPerDay;
+    if (step.mean_step != step.step) {
+      offer.notes.push_back(fmt::format("days, money and energy are those of {}, the mean step between checkpoints",
+                                        to_string(step.mean_step)));
+    }
     if (step.cost.usd_per_tera_tokens) {
       offer.usd = *step.cost.usd_per_tera_tokens * plan_.tokens / 1e12 / plan_.goodput;
     }

@@ -128,7 +128,11 @@ StepFigures figures_of(const Report& report) {
                       .tokens_per_step = report.facts.tokens_per_step,
                       .processed = report.facts.processed,
                       .cost = cost_of(report)};
-  if (report.facts.checkpoint) figures.checkpoint_takes = report.facts.checkpoint->takes;
+  figures.mean_step = figures.step;
+  if (report.facts.checkpoint) {
+    figures.checkpoint_takes = report.facts.checkpoint->takes;
+    if (report.facts.checkpoint->every > 0) figures.mean_step = report.facts.checkpoint->mean_step;
+  }
   if (report.fullest_memory) {
     const MemoryRow& row = report.facts.memory[*report.fullest_memory];
     figures.memory = row.total;

@@ -30,6 +30,7 @@ enum class PointStatus { kOk, kTooLarge, kRefused, kUnfinished };
 struct StepFigures {
   Duration step;
   std::vector<StepPart> parts;  // they add up to `step`
+  Duration mean_step;           // over steps with a checkpoint and those without it, as `cost`; not of a stored point
   double tokens_per_second_per_gpu = 0.0;
   std::optional<double> model_flop_utilisation;
   std::int64_t gpus = 0;

@@ -295,5 +295,21 @@ TEST_F(Capacity, MemoryThatIsTooSmallIsNamed) {
   EXPECT_THAT(result.offers[0].reason, HasSubstr("of 1 MiB"));
 }
 
+// A step with a checkpoint takes seconds, and one of a thousand has it.
+TEST_F(Capacity, CountsTheMeanStepBetweenCheckpoints) {
+  const auto days = [&](const std::string& checkpoint) {
+    const CapacityResult result =
+        found("machines: [{name: a, set: {cost.usd_per_gpu_hour: 3.6" + checkpoint + "}}]\n");
+    const Offer& offer = result.offers.at(0);
+    EXPECT_NEAR(*offer.usd, offer.days * 24.0 * 8.0 * kUsdPerGpuHour, *offer.usd * 1e-9);
+    for (const LayoutOffer& layout : result.front) EXPECT_NEAR(layout.days, offer.days, offer.days * 0.9);
+    return offer.days;
+  };
+  const double often = days(", checkpoint: {to: storage, mode: blocking, every: 2, storage: {per_host: 10MB/s}}");
+  const double seldom = days(", checkpoint: {to: storage, mode: blocking, every: 1000, storage: {per_host: 10MB/s}}");
+  const double never = days("");
+  EXPECT_NEAR((often - never) / (seldom - never), 500.0, 1.0);
+}
+
 }  // namespace
 }  // namespace ringwright::planning::capacity_test
