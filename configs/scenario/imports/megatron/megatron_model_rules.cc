@@ -174,8 +174,9 @@ void check_balance(const MegatronArguments& arguments) {
   const bool balanced =
       arguments.has("moe-router-force-load-balancing") || arguments.has("moe-router-enable-expert-bias");
   if (!type || type->text != "none" || balanced) return;
-  arguments.warn(*type, "W136", "--moe-router-load-balancing-type is none, but equal loads of experts are modelled",
-                 "state how unequal they are: parallel.moe_router_load.deviation");
+  arguments.warn(*type, "W136",
+                 "--moe-router-load-balancing-type is none, but equal loads of experts are modelled; "
+                 "parallel.moe_router_load states others");
 }
 
 void set_experts(const MegatronArguments& arguments, MegatronTree& tree) {

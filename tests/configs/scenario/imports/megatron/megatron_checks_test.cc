@@ -122,7 +122,8 @@ TEST(MegatronChecks, KernelsThatAreNotFusedAreReported) {
 TEST(MegatronChecks, RoutersThatNothingBalancesAreReported) {
   const std::string experts = "--num-experts 8 --moe-router-load-balancing-type ";
   EXPECT_THAT(messages(experts + "none"),
-              ElementsAre("W136: --moe-router-load-balancing-type is none, but equal loads of experts are modelled"));
+              ElementsAre("W136: --moe-router-load-balancing-type is none, but equal loads of experts are modelled; "
+                          "parallel.moe_router_load states others"));
   EXPECT_THAT(messages(experts + "none --moe-router-enable-expert-bias"), IsEmpty());
   EXPECT_THAT(messages(experts + "none --moe-router-force-load-balancing"), IsEmpty());
   EXPECT_THAT(messages(experts + "aux_loss"), IsEmpty());
