@@ -9,6 +9,7 @@
 #include "configs/scenario/catalogue.h"
 #include "configs/scenario/scenario.h"
 #include "core/base/text.h"
+#include "traces/file_kinds.h"
 
 namespace ringwright::tools {
 namespace {
@@ -23,6 +24,20 @@ std::string use_of(const std::string& name, const LoadOptions& options) {
     }
   }
   return {};
+}
+
+// A trace or log is no scenario; YAML is, whatever it says.
+Result<std::string> without_recordings(const std::string& file) {
+  const auto suffix = std::filesystem::path(file).extension();
+  std::error_code ignored;
+  // What is read from a pipe is gone.
+  const bool once = !std::filesystem::is_regular_file(file, ignored);
+  if (once || suffix == ".yaml" || suffix == ".yml") return file;
+  const traces::FileKind* const kind = traces::kind_of_file(file);
+  if (kind == nullptr) return file;
+  return tl::unexpected(failure("E105", fmt::format("'{}' is a file of another kind ({}), but a scenario is YAML", file,
+                                                    kind->doc),
+                                {}, kind->use.empty() ? "`ringwright inspect` shows it" : std::string(kind->use)));
 }
 
 struct ShippedNames {
@@ -40,7 +55,7 @@ Result<std::string> find_named(const std::string& path_or_name, const ShippedNam
                                     "write its values in a scenario; a key under torchtitan's name is refused with the "
                                     "name that it has here"));
     }
-    if (path.extension() != ".sh") return path_or_name;
+    if (path.extension() != ".sh") return without_recordings(path_or_name);
     return tl::unexpected(failure("E105", "'" + path_or_name + "' is a script, but a scenario is YAML", {},
                                   "name a scenario with a 'cluster', and the script with --megatron or as 'megatron: " +
                                       path.filename().string() + "'"));

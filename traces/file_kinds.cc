@@ -55,18 +55,40 @@ FileSummary inspect_collective_log(const std::string& path) {
   return summary;
 }
 
+constexpr std::string_view kChakraUse =
+    "a scenario with a 'cluster' and 'workload: {chakra: PREFIX}' replays PREFIX.RANK.et (or .json) of all ranks";
+
 constexpr std::array kKinds = {
-    FileKind{"chakra", "Chakra execution trace", looks_like_chakra_records, summarise_chakra_file},
-    FileKind{"chakra-json", "Chakra execution trace in JSON", looks_like_chakra_json, summarise_chakra_file},
-    FileKind{"goal", "GOAL schedule", looks_like_goal, summarise_goal_file},
-    FileKind{"text-workload", "text workload of ASTRA-sim 1.0 or SimAI", looks_like_text_workload,
+    FileKind{"chakra", "Chakra execution trace", kChakraUse, looks_like_chakra_records, summarise_chakra_file},
+    FileKind{"chakra-json", "Chakra execution trace in JSON", kChakraUse, looks_like_chakra_json,
+             summarise_chakra_file},
+    FileKind{"goal", "GOAL schedule", "a scenario with a 'cluster' and 'workload: {goal: FILE}' replays it",
+             looks_like_goal, summarise_goal_file},
+    FileKind{"text-workload", "text workload of ASTRA-sim 1.0 or SimAI",
+             "a scenario with a 'cluster' and 'workload: {text: FILE}' replays it", looks_like_text_workload,
              summarise_text_workload},
-    FileKind{"pytorch-et", "PyTorch execution trace of the host", looks_like_pytorch_trace, summarise_pytorch_trace},
-    FileKind{"kineto", "trace of PyTorch's profiler", looks_like_kineto, summarise_kineto_file},
+    FileKind{"pytorch-et", "PyTorch execution trace of the host", "", looks_like_pytorch_trace,
+             summarise_pytorch_trace},
+    FileKind{"kineto", "trace of PyTorch's profiler",
+             "a scenario with a 'cluster' and 'workload: {kineto: [FILE]}' replays it, and `ringwright validate "
+             "kineto` compares it",
+             looks_like_kineto, summarise_kineto_file},
     FileKind{"communication-log", "log of NCCL Inspector, or dump of PyTorch's Flight Recorder",
-             looks_like_communication_log, summarise_communication_log_file},
-    FileKind{"nccl-tests", "output of nccl-tests or rccl-tests", looks_like_collective_log, inspect_collective_log},
+             "`ringwright validate nccl-inspector` compares it", looks_like_communication_log,
+             summarise_communication_log_file},
+    FileKind{"nccl-tests", "output of nccl-tests or rccl-tests", "`ringwright validate nccl` compares it",
+             looks_like_collective_log, inspect_collective_log},
 };
+
+Result<std::string> beginning_of(const std::string& path) {
+  auto bytes = ByteStream::open(path);
+  if (!bytes) return tl::unexpected(failure("E252", "cannot read it: " + bytes.error(), {.file = path}));
+  std::string beginning(kBeginningBytes, '\0');
+  const auto got = bytes->read(beginning);
+  if (!got) return tl::unexpected(failure("E252", "cannot read it: " + got.error(), {.file = path}));
+  beginning.resize(*got);
+  return beginning;
+}
 
 std::string known_kinds() {
   std::string text;
@@ -87,6 +109,11 @@ const FileKind* kind_of_content(std::string_view beginning) {
   return found == kKinds.end() ? nullptr : found;
 }
 
+const FileKind* kind_of_file(const std::string& path) {
+  const auto beginning = beginning_of(path);
+  return beginning ? kind_of_content(*beginning) : nullptr;
+}
+
 Result<InspectedFile> inspect_file(const std::string& path) {
   std::error_code error;
   const bool is_prefix = !std::filesystem::is_regular_file(path, error) && has_rank_files(path);
@@ -102,14 +129,10 @@ Result<InspectedFile> inspect_file(const std::string& path) {
                          .doc = "folder of communication logs",
                          .summary = summarise_communication_log_file(path)};
   }
-  auto bytes = ByteStream::open(path);
-  if (!bytes) return tl::unexpected(failure("E252", "cannot read it: " + bytes.error(), {.file = path}));
-  std::string beginning(kBeginningBytes, '\0');
-  const auto got = bytes->read(beginning);
-  if (!got) return tl::unexpected(failure("E252", "cannot read it: " + got.error(), {.file = path}));
-  beginning.resize(*got);
-  const FileKind* const kind = kind_of_content(beginning);
-  if (is_utf16(beginning)) {
+  const auto beginning = beginning_of(path);
+  if (!beginning) return tl::unexpected(beginning.error());
+  const FileKind* const kind = kind_of_content(*beginning);
+  if (is_utf16(*beginning)) {
     return tl::unexpected(failure("E252", fmt::format("cannot read it: {}", kUtf16Refused), {.file = path}));
   }
   if (kind == nullptr) {

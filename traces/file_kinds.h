@@ -14,6 +14,7 @@ namespace ringwright::traces {
 struct FileKind {
   std::string_view name;  // "chakra"
   std::string_view doc;   // "Chakra execution trace (.et)"
+  std::string_view use;   // besides `inspect`: what simulates it, or compares it with a simulation; empty: nothing
   // Whether the file may be of this kind, from its first bytes: decompressed, kBeginningBytes or all of it.
   bool (*matches)(std::string_view beginning);
   // What it holds; problems are in the summary.
@@ -25,6 +26,8 @@ inline constexpr std::size_t kBeginningBytes = 64 * 1024;
 [[nodiscard]] std::span<const FileKind> file_kinds();
 // Null: none.
 [[nodiscard]] const FileKind* kind_of_content(std::string_view beginning);
+// Null: none, or it cannot be read.
+[[nodiscard]] const FileKind* kind_of_file(const std::string& path);
 
 struct InspectedFile {
   std::string path;

@@ -39,6 +39,15 @@ class ScenarioFilesTest(unittest.TestCase):
         self.assertEqual(code, 2)
         self.assertIn("llama3_8b.toml' is TOML, but a scenario is YAML", problems)
 
+    def test_a_recording_is_no_scenario(self):
+        code, _, problems = self.run_file('rank0.json', '{"schemaVersion": 1, "traceEvents": []}')
+        self.assertEqual(code, 2)
+        self.assertIn("(trace of PyTorch's profiler), but a scenario is YAML", problems)
+        self.assertIn("'workload: {kineto: [FILE]}' replays it", problems)
+        code, _, problems = self.run_file('step.goal', 'num_ranks 1\nrank 0 {\nl1: calc 5 cpu 0\n}\n')
+        self.assertEqual(code, 2)
+        self.assertIn("'workload: {goal: FILE}' replays it", problems)
+
 
 if __name__ == '__main__':
     unittest.main()
